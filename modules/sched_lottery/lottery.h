@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The map of the lottery class. kernel/sched/sched.h includes it, before it
+ * defines struct rq.
+ */
+#ifndef _SCHED_LOTTERY_H
+#define _SCHED_LOTTERY_H
+
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/sched/clock.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+#include "pool.h"
+
+struct rnd_state;
+struct rq;
+struct rq_flags;
+struct sched_attr;
+struct task_struct;
+
+/* The tickets that one task can be given; a sum over all pids fits 2^42. */
+#define LOTTERY_TICKETS_MAX	1000000U
+/* The quantum that a task can be given [ns]; it is rounded up to ticks. */
+#define LOTTERY_QUANTUM_MIN	(100 * NSEC_PER_USEC)
+#define LOTTERY_QUANTUM_MAX	NSEC_PER_SEC
+
+/* The operations that are timed, see lottery_stats_begin(). */
+enum lottery_op {
+	LOTTERY_ENQUEUE,
+	LOTTERY_DEQUEUE,
+	LOTTERY_DRAW,
+	LOTTERY_NR_OPS,
+};
+
+/**
+ * struct lottery_op_stats - what one operation cost on one CPU
+ * @count: how often it ran since the statistics were switched on
+ * @ns: how long it took in all [ns]
+ */
+struct lottery_op_stats {
+	u64 count;
+	u64 ns;
+};
+
+/**
+ * struct lottery_rq - the lottery of one CPU
+ * @pool: the tickets of all queued tasks, that of the running one included
+ * @holder: the task that holds the current turn, or NULL if the next pick
+ *	must draw. It is queued. It may be preempted and come back within its
+ *	turn; it need not be rq->curr.
+ * @ticks_left: of the holder's turn, at least one while there is a holder
+ * @migratable: the queued tasks that may run on another CPU, oldest first
+ * @next_balance: when to compare ticket sums again [jiffies]
+ * @lotteries: draws since boot
+ * @stats: cost of each operation, kept while lottery_stats_enabled
+ *
+ * All of it is protected by the rq lock. The pool's tickets and nr, and
+ * @lotteries, are also read without it, as hints.
+ */
+struct lottery_rq {
+	struct lottery_pool pool;
+	struct task_struct *holder;
+	unsigned int ticks_left;
+	struct list_head migratable;
+	unsigned long next_balance;
+	u64 lotteries;
+	struct lottery_op_stats stats[LOTTERY_NR_OPS];
+};
+
+/* pool.c APIs: */
+extern const struct lottery_pool_ops *lottery_pool_ops;
+
+/* class.c APIs: */
+void init_lottery_rq(struct lottery_rq *lrq);
+u64 lottery_task_tickets(const struct task_struct *p);
+
+/* draw.c APIs: */
+u64 lottery_random_below(struct rnd_state *rnd, u64 total);
+struct task_struct *lottery_draw(struct rq *rq);
+
+/* attr.c APIs: */
+int lottery_check_attr(int policy, const struct sched_attr *attr);
+bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr);
+void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr);
+void lottery_get_attr(struct task_struct *p, struct sched_attr *attr);
+void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr);
+unsigned int lottery_quantum_ticks(const struct task_struct *p);
+
+/* balance.c APIs: */
+#ifdef CONFIG_SMP
+int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
+void lottery_balance(struct rq *rq, struct rq_flags *rf);
+void lottery_queue_push(struct rq *rq);
+void lottery_set_busy(struct rq *rq, bool busy);
+#else
+static inline void lottery_queue_push(struct rq *rq) { }
+static inline void lottery_set_busy(struct rq *rq, bool busy) { }
+#endif
+
+/* stats.c APIs: */
+DECLARE_STATIC_KEY_FALSE(lottery_stats_enabled);
+
+/**
+ * lottery_stats_begin() - start to time an operation
+ *
+ * Return: what to hand to lottery_stats_end(): the time [ns], or 0 if
+ * statistics are off.
+ */
+static __always_inline u64 lottery_stats_begin(void)
+{
+	if (static_branch_unlikely(&lottery_stats_enabled))
+		return sched_clock();
+	return 0;
+}
+
+/**
+ * lottery_stats_end() - account an operation
+ * @lrq: the lottery it was done on, with its rq locked
+ * @op: which one
+ * @begin: what lottery_stats_begin() returned
+ */
+static __always_inline void
+lottery_stats_end(struct lottery_rq *lrq, enum lottery_op op, u64 begin)
+{
+	if (static_branch_unlikely(&lottery_stats_enabled) && begin) {
+		lrq->stats[op].ns += sched_clock() - begin;
+		lrq->stats[op].count++;
+	}
+}
+
+#endif /* _SCHED_LOTTERY_H */
