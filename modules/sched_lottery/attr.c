@@ -99,18 +99,3 @@ void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr)
 		lottery_get_attr(p, attr);
 	}
 }
-
-/**
- * lottery_quantum_ticks() - how many ticks a turn of @p lasts
- * @p: a lottery task
- *
- * Return: at least 1.
- */
-unsigned int lottery_quantum_ticks(const struct task_struct *p)
-{
-	u64 quantum = p->lottery.quantum;
-
-	if (quantum <= TICK_NSEC)
-		return 1;
-	return div64_ul(quantum + TICK_NSEC - 1, TICK_NSEC);
-}

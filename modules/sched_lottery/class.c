@@ -33,20 +33,6 @@ void init_lottery_rq(struct lottery_rq *lrq)
 	lrq->next_balance = jiffies;
 }
 
-/**
- * lottery_task_tickets() - the tickets that @p takes part with
- * @p: a task; its nice value and tickets do not change meanwhile
- *
- * Return: what it was given, or else the weight of its nice value, so that
- * the proportions are those of SCHED_OTHER (1024 for nice 0).
- */
-u64 lottery_task_tickets(const struct task_struct *p)
-{
-	if (p->lottery.tickets)
-		return p->lottery.tickets;
-	return sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
-}
-
 /* Also called when a queued task leaves under a running one of another class. */
 static void update_curr_lottery(struct rq *rq)
 {

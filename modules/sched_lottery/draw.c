@@ -83,11 +83,12 @@ struct task_struct *lottery_draw(struct rq *rq)
 					       pool->tickets);
 
 	e = lottery_pool_ops->draw(pool, winning);
+	lottery_stats_end(lrq, LOTTERY_DRAW, begin);
+
 	p = container_of(e, struct task_struct, lottery.entry);
 	lrq->holder = p;
 	lrq->ticks_left = lottery_quantum_ticks(p);
 	lrq->lotteries++;
-	lottery_stats_end(lrq, LOTTERY_DRAW, begin);
 	trace_lottery_draw(rq, p);
 	return p;
 }

@@ -7,8 +7,13 @@
 #define _SCHED_LOTTERY_H
 
 #include <linux/jump_label.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/prio.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 
@@ -18,7 +23,6 @@ struct rnd_state;
 struct rq;
 struct rq_flags;
 struct sched_attr;
-struct task_struct;
 
 /* The tickets that one task can be given; a sum over all pids fits 2^42. */
 #define LOTTERY_TICKETS_MAX	1000000U
@@ -74,7 +78,6 @@ extern const struct lottery_pool_ops *lottery_pool_ops;
 
 /* class.c APIs: */
 void init_lottery_rq(struct lottery_rq *lrq);
-u64 lottery_task_tickets(const struct task_struct *p);
 
 /* draw.c APIs: */
 u64 lottery_random_below(struct rnd_state *rnd, u64 total);
@@ -86,7 +89,37 @@ bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr);
 void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr);
 void lottery_get_attr(struct task_struct *p, struct sched_attr *attr);
 void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr);
-unsigned int lottery_quantum_ticks(const struct task_struct *p);
+
+extern const int sched_prio_to_weight[40];
+
+/**
+ * lottery_task_tickets() - the tickets that @p takes part with
+ * @p: a task; its nice value and tickets do not change meanwhile
+ *
+ * Return: what it was given, or else the weight of its nice value, so that
+ * the proportions are those of SCHED_OTHER (1024 for nice 0).
+ */
+static inline u64 lottery_task_tickets(const struct task_struct *p)
+{
+	if (p->lottery.tickets)
+		return p->lottery.tickets;
+	return sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+}
+
+/**
+ * lottery_quantum_ticks() - how many ticks a turn of @p lasts
+ * @p: a lottery task
+ *
+ * Return: at least 1.
+ */
+static inline unsigned int lottery_quantum_ticks(const struct task_struct *p)
+{
+	u64 quantum = p->lottery.quantum;
+
+	if (likely(quantum <= TICK_NSEC))
+		return 1;
+	return div64_ul(quantum + TICK_NSEC - 1, TICK_NSEC);
+}
 
 /* balance.c APIs: */
 #ifdef CONFIG_SMP
@@ -101,9 +134,13 @@ static inline void lottery_set_busy(struct rq *rq, bool busy) { }
 
 /* stats.c APIs: */
 DECLARE_STATIC_KEY_FALSE(lottery_stats_enabled);
+extern unsigned int lottery_stats_clock_ns;
 
 /**
  * lottery_stats_begin() - start to time an operation
+ *
+ * Interrupts are off, as they are under every rq lock, so that the cheapest
+ * form of the clock will do.
  *
  * Return: what to hand to lottery_stats_end(): the time [ns], or 0 if
  * statistics are off.
@@ -111,7 +148,7 @@ DECLARE_STATIC_KEY_FALSE(lottery_stats_enabled);
 static __always_inline u64 lottery_stats_begin(void)
 {
 	if (static_branch_unlikely(&lottery_stats_enabled))
-		return sched_clock();
+		return sched_clock_noinstr();
 	return 0;
 }
 
@@ -120,12 +157,17 @@ static __always_inline u64 lottery_stats_begin(void)
  * @lrq: the lottery it was done on, with its rq locked
  * @op: which one
  * @begin: what lottery_stats_begin() returned
+ *
+ * What the clock itself takes is not accounted.
  */
 static __always_inline void
 lottery_stats_end(struct lottery_rq *lrq, enum lottery_op op, u64 begin)
 {
+	u64 ns;
+
 	if (static_branch_unlikely(&lottery_stats_enabled) && begin) {
-		lrq->stats[op].ns += sched_clock() - begin;
+		ns = sched_clock_noinstr() - begin;
+		lrq->stats[op].ns += ns - min_t(u64, ns, lottery_stats_clock_ns);
 		lrq->stats[op].count++;
 	}
 }

@@ -29,13 +29,17 @@ struct lottery_entry;
  * @nr: number of entries
  * @list: the list pool's entries
  * @tree: the rbtree pool's entries
+ * @last: the rbtree pool's rightmost node, NULL if the tree is empty
  */
 struct lottery_pool {
 	u64 tickets;
 	unsigned int nr;
 	union {
 		struct list_head list;
-		struct rb_root tree;
+		struct {
+			struct rb_root tree;
+			struct rb_node *last;
+		};
 	};
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rbtree pool: every node knows the tickets of its subtree, and a draw
- * descends by comparing the winning number with the left one.
+ * The rbtree pool: every node knows the tickets of the subtree to its left,
+ * and a draw descends by comparing the winning number with them.
  *
  * The tree has no key. A new entry becomes the rightmost node, so that the
- * in-order walk is the order of insertion, and nothing is compared on the
- * way down. The sums are kept along one path, from the node to the root:
- * O(log n) for everything. (The reference recomputed all of them, O(n).)
+ * in-order walk is the order of insertion. Nothing is compared on the way, and
+ * no sum changes: the new node is to the left of nobody. A removal changes the
+ * sums on the path to the root, a rotation one sum: O(log n) for everything.
+ * (The reference kept a sum in every node and recomputed all of them.)
  */
 
 #include <linux/rbtree_augmented.h>
@@ -16,75 +17,79 @@
 
 #define lottery_entry_of(rb) rb_entry((rb), struct lottery_entry, node)
 
-static inline u64 lottery_subtree(const struct rb_node *rb)
+/* @new was a child of @old and is its parent now. */
+static void lottery_rbtree_rotate(struct rb_node *old, struct rb_node *new)
 {
-	return rb ? lottery_entry_of(rb)->sum : 0;
+	struct lottery_entry *o = lottery_entry_of(old);
+	struct lottery_entry *n = lottery_entry_of(new);
+
+	if (new->rb_left == old)
+		n->left += o->left + o->tickets;
+	else
+		o->left -= n->left + n->tickets;
 }
 
-/* Has the form that RB_DECLARE_CALLBACKS asks for: true if @e was right. */
-static inline bool lottery_resum(struct lottery_entry *e, bool exit)
+/* @new takes the place of @old, which is erased. */
+static void lottery_rbtree_copy(struct rb_node *old, struct rb_node *new)
 {
-	u64 sum = e->tickets + lottery_subtree(e->node.rb_left) +
-		  lottery_subtree(e->node.rb_right);
-
-	if (exit && e->sum == sum)
-		return true;
-	e->sum = sum;
-	return false;
+	lottery_entry_of(new)->left = lottery_entry_of(old)->left;
 }
 
-RB_DECLARE_CALLBACKS(static, lottery_sums, struct lottery_entry, node, sum,
-		     lottery_resum)
+/*
+ * @stop has left the leftmost place below @rb for that of the erased node. What
+ * is above the erased node has been put right before, see remove.
+ */
+static void lottery_rbtree_propagate(struct rb_node *rb, struct rb_node *stop)
+{
+	for (; stop && rb != stop; rb = rb_parent(rb))
+		lottery_entry_of(rb)->left -= lottery_entry_of(stop)->tickets;
+}
+
+static const struct rb_augment_callbacks lottery_rbtree_sums = {
+	.propagate	= lottery_rbtree_propagate,
+	.copy		= lottery_rbtree_copy,
+	.rotate		= lottery_rbtree_rotate,
+};
 
 static void lottery_rbtree_init(struct lottery_pool *pool)
 {
 	pool->tree = RB_ROOT;
+	pool->last = NULL;
 }
 
 static void
 lottery_rbtree_insert(struct lottery_pool *pool, struct lottery_entry *e)
 {
-	struct rb_node **link = &pool->tree.rb_node, *parent = NULL;
-	u64 tickets = e->tickets;
+	struct rb_node *last = pool->last;
 
-	while (*link) {
-		parent = *link;
-		lottery_entry_of(parent)->sum += tickets;
-		link = &parent->rb_right;
-	}
-
-	e->sum = tickets;
-	rb_link_node(&e->node, parent, link);
-	rb_insert_augmented(&e->node, &pool->tree, &lottery_sums);
-	pool->tickets += tickets;
+	e->left = 0;
+	rb_link_node(&e->node, last,
+		     last ? &last->rb_right : &pool->tree.rb_node);
+	rb_insert_augmented(&e->node, &pool->tree, &lottery_rbtree_sums);
+	pool->last = &e->node;
+	pool->tickets += e->tickets;
 	pool->nr++;
 }
 
-/* Add @delta, which may be negative, to @e and to all that contain it. */
-static void lottery_rbtree_add(struct lottery_entry *e, s64 delta)
+/* Add @delta, which may be negative, to all that have @e to their left. */
+static void lottery_rbtree_add(const struct lottery_entry *e, s64 delta)
 {
-	struct rb_node *rb = &e->node;
+	const struct rb_node *rb = &e->node;
+	struct rb_node *parent;
 
-	e->tickets += delta;
-	do {
-		lottery_entry_of(rb)->sum += delta;
-		rb = rb_parent(rb);
-	} while (rb);
+	for (; (parent = rb_parent(rb)); rb = parent)
+		if (parent->rb_left == rb)
+			lottery_entry_of(parent)->left += delta;
 }
 
 static void
 lottery_rbtree_remove(struct lottery_pool *pool, struct lottery_entry *e)
 {
-	u64 tickets = e->tickets;
-
-	/*
-	 * A node without tickets can go without a change of any sum above
-	 * it: rb_erase_augmented() finds them right and stops at once.
-	 */
-	lottery_rbtree_add(e, -tickets);
-	rb_erase_augmented(&e->node, &pool->tree, &lottery_sums);
-	e->tickets = tickets;
-	pool->tickets -= tickets;
+	lottery_rbtree_add(e, -e->tickets);
+	if (pool->last == &e->node)
+		pool->last = rb_prev(&e->node);
+	rb_erase_augmented(&e->node, &pool->tree, &lottery_rbtree_sums);
+	pool->tickets -= e->tickets;
 	pool->nr--;
 }
 
@@ -94,23 +99,23 @@ static void lottery_rbtree_reweight(struct lottery_pool *pool,
 	s64 delta = tickets - e->tickets;
 
 	lottery_rbtree_add(e, delta);
+	e->tickets = tickets;
 	pool->tickets += delta;
 }
 
 static struct lottery_entry *
 lottery_rbtree_draw(const struct lottery_pool *pool, u64 winning)
 {
-	struct rb_node *rb = pool->tree.rb_node;
+	const struct rb_node *rb = pool->tree.rb_node;
 
 	while (rb) {
 		struct lottery_entry *e = lottery_entry_of(rb);
-		u64 left = lottery_subtree(rb->rb_left);
 
-		if (winning < left) {
+		if (winning < e->left) {
 			rb = rb->rb_left;
 			continue;
 		}
-		winning -= left;
+		winning -= e->left;
 		if (winning < e->tickets)
 			return e;
 		winning -= e->tickets;

@@ -14,6 +14,9 @@
 
 DEFINE_STATIC_KEY_FALSE(lottery_stats_enabled);
 
+/* What two readings of the clock in a row differ by, at the least [ns]. */
+unsigned int lottery_stats_clock_ns __read_mostly;
+
 /* Serialises the switch, not the counters: those belong to the rq locks. */
 static DEFINE_MUTEX(lottery_stats_mutex);
 
@@ -27,6 +30,19 @@ static void lottery_stats_clear(void)
 		guard(rq_lock_irqsave)(rq);
 		memset(rq->lottery.stats, 0, sizeof(rq->lottery.stats));
 	}
+}
+
+static void lottery_stats_calibrate(void)
+{
+	u64 best = NSEC_PER_USEC, begin;
+	int i;
+
+	guard(irqsave)();
+	for (i = 0; i < 100; i++) {
+		begin = sched_clock_noinstr();
+		best = min(best, sched_clock_noinstr() - begin);
+	}
+	lottery_stats_clock_ns = best;
 }
 
 static int sysctl_lottery_stats(const struct ctl_table *table, int write,
@@ -47,6 +63,7 @@ static int sysctl_lottery_stats(const struct ctl_table *table, int write,
 		static_branch_disable(&lottery_stats_enabled);
 	} else if (!static_key_enabled(&lottery_stats_enabled)) {
 		lottery_stats_clear();
+		lottery_stats_calibrate();
 		static_branch_enable(&lottery_stats_enabled);
 	}
 	return 0;

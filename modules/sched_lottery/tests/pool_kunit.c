@@ -89,14 +89,27 @@ static int pool_draw(struct kunit *test, u64 winning)
 	return container_of(l, struct pool_pair, list) - t->pair;
 }
 
+/* All tickets of a subtree, counted; each node's sum must agree. */
+static u64 pool_count(struct kunit *test, const struct rb_node *rb)
+{
+	const struct lottery_entry *e;
+	u64 left;
+
+	if (!rb)
+		return 0;
+
+	e = rb_entry(rb, struct lottery_entry, node);
+	left = pool_count(test, rb->rb_left);
+	KUNIT_EXPECT_EQ(test, left, e->left);
+	return left + e->tickets + pool_count(test, rb->rb_right);
+}
+
 /* The invariants of pool.h and of the tree's sums, the slow way. */
 static void pool_check(struct kunit *test)
 {
 	struct pool_test *t = test->priv;
-	struct lottery_entry *e;
-	u64 tickets = 0, sum;
 	unsigned int nr = 0;
-	struct rb_node *rb;
+	u64 tickets = 0;
 	int i;
 
 	for (i = 0; i < POOL_ENTRIES; i++) {
@@ -110,15 +123,8 @@ static void pool_check(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, nr, t->list.nr);
 	KUNIT_ASSERT_EQ(test, nr, t->tree.nr);
 
-	for (rb = rb_first(&t->tree.tree); rb; rb = rb_next(rb)) {
-		e = rb_entry(rb, struct lottery_entry, node);
-		sum = e->tickets;
-		if (rb->rb_left)
-			sum += rb_entry(rb->rb_left, struct lottery_entry, node)->sum;
-		if (rb->rb_right)
-			sum += rb_entry(rb->rb_right, struct lottery_entry, node)->sum;
-		KUNIT_ASSERT_EQ(test, sum, e->sum);
-	}
+	KUNIT_ASSERT_EQ(test, tickets, pool_count(test, t->tree.tree.rb_node));
+	KUNIT_ASSERT_PTR_EQ(test, t->tree.last, rb_last(&t->tree.tree));
 }
 
 /* Each number has one owner, in the order of insertion. */
