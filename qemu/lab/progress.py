@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How far a long step has come: one rewriting line on a terminal, plain lines otherwise."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+TTY_INTERVAL_S = 0.1
+PLAIN_INTERVAL_S = 10.0
+MEBI = 1 << 20
+
+
+class Progress:
+    """Shows "label: done/total unit". total 0 means unknown.
+
+    The unit "bytes" is shown in MiB. update() may be called as often as one
+    likes; it writes at most every 0.1 s on a terminal, every 10 s elsewhere.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        total: int,
+        unit: str,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.label = label
+        self.total = total
+        self.unit = unit
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._tty = self._stream.isatty()
+        self._interval = TTY_INTERVAL_S if self._tty else PLAIN_INTERVAL_S
+        self._next = clock() + (0.0 if self._tty else self._interval)
+        self._done = 0
+        self._shown = -1
+        self._closed = False
+
+    def update(self, done: int) -> None:
+        """done is the absolute amount reached so far."""
+        self._done = done
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + self._interval
+            self._show()
+
+    def say(self, line: str) -> None:
+        """Write a line of its own, such as a compiler's, without garbling the progress."""
+        self._stream.write(f"\r\x1b[K{line}\n" if self._tty else f"{line}\n")
+        self._stream.flush()
+        self._next = self._clock() if self._tty else self._next
+
+    def close(self) -> None:
+        """Show the final amount, once, and end the line."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._shown != self._done or self._tty:
+            self._show()
+        if self._tty:
+            self._stream.write("\n")
+            self._stream.flush()
+
+    def _show(self) -> None:
+        self._shown = self._done
+        line = f"{self.label}: {self._amount()}"
+        if self._tty:
+            self._stream.write(f"\r\x1b[K{line}")
+        else:
+            self._stream.write(line + "\n")
+        self._stream.flush()
+
+    def _amount(self) -> str:
+        done, total, unit = self._done, self.total, self.unit
+        if unit == "bytes":
+            done, total, unit = done // MEBI, total // MEBI, "MiB"
+        if not total:
+            return f"{done} {unit}"
+        # An estimated total may turn out too small; never show 105 %.
+        total = max(total, done)
+        return f"{done}/{total} {unit} ({100 * done // max(total, 1)} %)"
