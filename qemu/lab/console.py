@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The console log of a guest: what the kernel complained about, and during which entry."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What kind of complaint a line begins."""
+
+    PANIC = "panic"
+    KASAN = "KASAN"
+    KCSAN = "KCSAN"
+    KFENCE = "KFENCE"
+    UBSAN = "UBSAN"
+    LOCKDEP = "lockdep"
+    ATOMIC = "sleep in atomic context"
+    RCU_STALL = "RCU stall"
+    LOCKUP = "lockup"
+    HUNG_TASK = "hung task"
+    KMEMLEAK = "kmemleak"
+    CORRUPTION = "corruption"
+    OOPS = "Oops"
+    BUG = "BUG"
+    WARNING = "WARNING"
+
+
+# The first that matches names the line.
+PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        (Kind.PANIC, r"Kernel panic - not syncing|end Kernel panic"),
+        (Kind.KASAN, r"BUG: KASAN:|KASAN: \S+ in range"),
+        (Kind.KCSAN, r"BUG: KCSAN:"),
+        (Kind.KFENCE, r"BUG: KFENCE:"),
+        (Kind.UBSAN, r"UBSAN: "),
+        (
+            Kind.LOCKDEP,
+            r"possible (circular|recursive|irq lock inversion)|lock inversion dependency"
+            r"|inconsistent lock state|suspicious RCU usage|bad unlock balance"
+            r"|Invalid wait context|held lock freed|lock held when returning to user space"
+            r"|still has locks held|-safe -> \S+-unsafe lock order"
+            r"|bad contention detected|Nested lock was not taken|DEBUG_LOCKS_WARN_ON"
+            r"|trying to register non-static key|INFO: lockdep is turned off"
+            r"|turning off the locking correctness validator|MAX_LOCK\S* too low"
+            r"|raw_local_irq_restore\(\) called with IRQs enabled",
+        ),
+        (
+            Kind.ATOMIC,
+            r"sleeping function called from invalid context|scheduling while atomic"
+            r"|do not call blocking ops when|voluntary context switch within RCU read-side",
+        ),
+        (
+            Kind.RCU_STALL,
+            r"rcu: INFO: .*(detected stall|self-detected stall|detected expedited stalls)"
+            r"|rcu: .* kthread (starved for|timer wakeup didn't happen)|rcu_tasks.* stall",
+        ),
+        (Kind.LOCKUP, r"soft lockup|hard LOCKUP|BUG: workqueue lockup"),
+        (Kind.HUNG_TASK, r"INFO: task .* blocked for more than \d+ seconds"),
+        (Kind.KMEMLEAK, r"kmemleak: \d+ new suspected memory leaks"),
+        (
+            Kind.CORRUPTION,
+            r"list_(add|del) corruption|refcount_t: |ODEBUG: |BUG: Bad (page|rss)"
+            r"|stack-protector: |corrupted stack end",
+        ),
+        (
+            Kind.OOPS,
+            r"Oops: |general protection fault, (probably|maybe)|double fault: "
+            r"|BUG: unable to handle|BUG: kernel NULL pointer dereference|stack guard page was hit",
+        ),
+        (Kind.BUG, r"\bBUG: |kernel BUG at "),
+        (Kind.WARNING, r"\bWARNING: "),
+    )
+)
+
+# "[    1.234567] ", with CONFIG_PRINTK_CALLER "[    1.234567][    T1] "
+STAMP = r"^(?:\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?)?"
+MARK = re.compile(STAMP + r"lab: (begin|end) (\S+)$")
+# What a program wrote to its standard error: a quotation, not the kernel.
+QUOTED = re.compile(STAMP + r"lab: ")
+
+
+@dataclass(frozen=True)
+class Splat:
+    """A line that must not be there. entry is None between and before entries.
+
+    number is the line's in the console log, from 1.
+    """
+
+    kind: Kind
+    text: str
+    number: int
+    entry: str | None = None
+
+    def __str__(self) -> str:
+        where = f" in {self.entry}" if self.entry else ""
+        return f"{self.kind}{where}: {self.text} (console line {self.number})"
+
+
+def classify(line: str) -> Kind | None:
+    """The kind of complaint that a line of the console begins, if it does."""
+    for kind, pattern in PATTERNS:
+        if pattern.search(line):
+            return kind
+    return None
+
+
+class Console:
+    """Reads the log as it grows."""
+
+    def __init__(self) -> None:
+        self.splats: list[Splat] = []
+        self.entry: str | None = None
+        self._rest = b""
+        self._number = 0
+
+    @property
+    def panicked(self) -> bool:
+        """A panic has shown: nothing more is to be expected of this guest."""
+        return any(splat.kind is Kind.PANIC for splat in self.splats)
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the log; a line counts once it is complete."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._line(line)
+
+    def close(self) -> None:
+        """The log has ended, maybe in the middle of a line."""
+        if self._rest:
+            self._line(self._rest)
+            self._rest = b""
+
+    def of_entry(self, name: str) -> Iterator[Splat]:
+        """The complaints while that entry ran."""
+        return (splat for splat in self.splats if splat.entry == name)
+
+    def _line(self, raw: bytes) -> None:
+        self._number += 1
+        line = raw.decode(errors="replace").strip("\r")
+        mark = MARK.match(line)
+        if mark:
+            self.entry = mark[2] if mark[1] == "begin" else None
+            return
+        if QUOTED.match(line):
+            return
+        kind = classify(line)
+        if kind:
+            self.splats.append(Splat(kind, line.strip(), self._number, self.entry))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots on a real guest: one QEMU each, with instructions as its clock."""
+
+from __future__ import annotations
+
+from lab import LabError
+from lab.experiments.boots import Boot, Outputs, Runner
+from lab.ktap import Status
+from lab.machine import Machine
+from lab.paths import Paths
+from lab.plan import Plan, PlanEntry
+from lab.vm import RunResult, run_plan
+
+
+def machine(boot: Boot) -> Machine:
+    """One CPU and no disk, whose completions in host time would not repeat."""
+    return Machine(
+        accel="icount", root=False, append=boot.append, seed=boot.seed, icount_shift=boot.shift
+    )
+
+
+def plan(boot: Boot) -> Plan:
+    """The jobs in order; their output stays in memory until all are done."""
+    entries = tuple(PlanEntry(job.name, job.argv, job.timeout_s()) for job in boot.jobs)
+    return Plan(entries=entries, defer=True)
+
+
+CHECK_FAILED = "exit 1"
+"""A tool's own check failed: what it measured is there, and judged by the goals."""
+
+
+def fault(result: RunResult) -> str | None:
+    """Why a run is no measurement, or None: every job printed, and nothing complained."""
+    for text in (*result.errors, *map(str, result.splats)):
+        return text
+    for entry in result.entries:
+        measured = entry.status is Status.OK or entry.reason == CHECK_FAILED
+        if not measured or not entry.output:
+            return f"{entry.name}: {entry.status}: {entry.reason or 'no output'}"
+    return None
+
+
+def guest_runner(paths: Paths, label: str) -> Runner:
+    """A runner whose logs are kept under $(O)/logs/LABEL, one directory a boot.
+
+    Raises LabError if the kernel or the tools are not built.
+    """
+    machine(Boot("", 1, (), ())).require(paths)
+
+    def run(boot: Boot) -> Outputs:
+        log_dir = paths.logs / label / boot.name
+        result = run_plan(paths, machine(boot), plan(boot), boot.timeout_s(), log_dir)
+        text = fault(result)
+        if text:
+            raise LabError(f"{boot.name}: {text}; see {result.console}", exit_code=1)
+        return {entry.name: entry.output for entry in result.entries}
+
+    return run

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A sheet: one figure in the house's style.
+
+Title above, one pair of axes, and below them what the reference found beside
+what was measured here.  The same numbers always give the same bytes.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = (8.0, 6.2)
+DPI = 150
+INK = "#22262a"
+MUTED = "#6b7278"
+GRID = "#e3e6e8"
+WRAP = 58
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 6,
+    "svg.hashsalt": "lab",
+    "svg.fonttype": "path",
+}
+"""The salt makes the ids in an SVG repeatable; paths make it independent of fonts."""
+
+
+@dataclass(frozen=True)
+class Caption:
+    """Words around the axes: a title, its one-line explanation, and both findings."""
+
+    title: str
+    subtitle: str
+    reference: str
+    here: str
+
+
+class Sheet:
+    """One figure in the making; draw on `axes`, then `save` it."""
+
+    def __init__(self, caption: Caption) -> None:
+        """Open an empty figure and write its caption."""
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        with mpl.rc_context(STYLE):
+            self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor="white")
+            FigureCanvasAgg(self._figure)
+            self.axes: Axes = self._figure.add_axes((0.11, 0.3, 0.85, 0.555))
+            self._write(caption)
+
+    def _write(self, caption: Caption) -> None:
+        """Title above the axes, the two findings side by side below them."""
+        text = self._figure.text
+        text(0.04, 0.955, caption.title, fontsize=13, fontweight="bold", va="center")
+        text(0.04, 0.91, caption.subtitle, fontsize=9.5, color=MUTED, va="center")
+        columns = ((0.04, "Reference", caption.reference), (0.52, "Measured here", caption.here))
+        for left, head, body in columns:
+            text(left, 0.168, head, fontsize=9.5, fontweight="bold", va="center")
+            wrapped = textwrap.fill(body, WRAP)
+            text(left, 0.143, wrapped, fontsize=8.5, va="top", linespacing=1.35)
+
+    def legend(self) -> None:
+        """Name the curves in the upper left corner, without a frame."""
+        self.axes.legend(loc="upper left", frameon=False, labelcolor=INK)
+
+    def save(self, folder: Path, stem: str) -> list[Path]:
+        """Write STEM.png and STEM.svg; the same figure always gives the same bytes."""
+        import matplotlib as mpl
+
+        folder.mkdir(parents=True, exist_ok=True)
+        png, svg = folder / f"{stem}.png", folder / f"{stem}.svg"
+        with mpl.rc_context(STYLE):
+            self._figure.savefig(png, format="png", metadata={"Software": None})
+            self._figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        return [png, svg]

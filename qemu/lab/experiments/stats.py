@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Small statistics over samples: spread and rank correlation."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Standard deviation (0 for one value), least and greatest of at least one value."""
+    deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+    return {"sd": deviation, "min": min(values), "max": max(values)}
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """Ranks from 1; equal values share the mean of their ranks."""
+    order = sorted(range(len(values)), key=lambda index: values[index])
+    result = [0.0] * len(values)
+    start = 0
+    while start < len(order):
+        stop = start
+        while stop < len(order) and values[order[stop]] == values[order[start]]:
+            stop += 1
+        for index in order[start:stop]:
+            result[index] = (start + 1 + stop) / 2
+        start = stop
+    return result
+
+
+def rank_correlation(left: Sequence[float], right: Sequence[float]) -> float:
+    """Spearman's coefficient, -1..1; 0 if one side does not vary.
+
+    Raises ValueError for sequences of different lengths or fewer than two values.
+    """
+    if len(left) != len(right) or len(left) < 2:
+        raise ValueError("two sequences of the same length, at least 2, are needed")
+    one, two = ranks(left), ranks(right)
+    mean = (len(one) + 1) / 2
+    cross = sum((a - mean) * (b - mean) for a, b in zip(one, two, strict=True))
+    norm = math.sqrt(sum((a - mean) ** 2 for a in one) * sum((b - mean) ** 2 for b in two))
+    return cross / norm if norm else 0.0

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records: what an experiment measured, in a form that any plot can be redrawn from.
+
+A `Sample` is one measured number of one run.  A `Record` is what is said of a
+set of samples: value, n and spread.  Files are byte-repeatable: the same
+numbers always give the same bytes, so that two runs can be compared with cmp.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import LabError
+
+Param = str | int | float
+Spread = float | Mapping[str, float]
+
+FIELDS = ("experiment", "metric", "variant", "params", "value", "unit", "n", "spread")
+SIGNIFICANT = 6
+"""Digits kept of a value: more than any experiment can tell apart."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_VARIANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_UNIT = re.compile(r"\S+")
+_GO_UNSAFE = re.compile(r"[\s/=]")
+
+
+def tidy(number: float) -> float:
+    """The number with SIGNIFICANT digits, so that files hold no noise digits."""
+    return float(f"{number:.{SIGNIFICANT}g}")
+
+
+def _need(good: bool, where: str, field: str, value: object, allowed: str) -> None:
+    """Raise a LabError that names the field, its value and what is allowed."""
+    if not good:
+        raise LabError(f"{where}: {field} {value!r}: must be {allowed}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and _is_number(value) and math.isfinite(value)
+
+
+def _check_key(where: str, experiment: str, metric: str, variant: str, unit: str) -> None:
+    """Refuse names that a file name, a CSV column or a Go benchmark could not hold."""
+    names = {"experiment": (experiment, _NAME), "metric": (metric, _NAME)}
+    for field, (value, pattern) in names.items():
+        good = isinstance(value, str) and pattern.fullmatch(value) is not None
+        _need(good, where, field, value, "lower-case letters, digits and _")
+    good = isinstance(variant, str) and _VARIANT.fullmatch(variant) is not None
+    _need(good, where, "variant", variant, "letters, digits and . _ + -")
+    good = isinstance(unit, str) and _UNIT.fullmatch(unit) is not None
+    _need(good, where, "unit", unit, "one word")
+
+
+def _check_params(where: str, params: Mapping[str, Param]) -> None:
+    _need(isinstance(params, Mapping), where, "params", params, "an object of names and values")
+    for name, value in params.items():
+        good = isinstance(name, str) and _NAME.fullmatch(name) is not None
+        _need(good, where, "params", name, "named with lower-case letters, digits and _")
+        good = isinstance(value, str) or _is_finite(value)
+        _need(good, where, f"params.{name}", value, "text or a finite number")
+
+
+def _check_spread(where: str, spread: Spread) -> None:
+    parts = spread if isinstance(spread, Mapping) else {"": spread}
+    for name, value in parts.items():
+        _need(_is_finite(value), where, f"spread {name}".strip(), value, "a finite number")
+
+
+def _order(params: Mapping[str, Param]) -> tuple[tuple[str, bool, float, str], ...]:
+    """A sort key over mixed parameters: numbers by size and before text."""
+    key = []
+    for name, value in sorted(params.items()):
+        text = isinstance(value, str)
+        key.append((name, text, 0.0 if text else float(value), str(value) if text else ""))
+    return tuple(key)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One number measured by one run; `run` tells runs apart (a seed, a repetition)."""
+
+    experiment: str
+    metric: str
+    variant: str
+    params: Mapping[str, Param]
+    value: float
+    unit: str
+    run: str
+
+    def __post_init__(self) -> None:
+        where = f"sample {self.experiment}/{self.metric}"
+        _check_key(where, self.experiment, self.metric, self.variant, self.unit)
+        _check_params(where, self.params)
+        _need(_is_finite(self.value), where, "value", self.value, "a finite number")
+
+    def key(self) -> tuple[str, str, str, tuple[tuple[str, bool, float, str], ...]]:
+        """What samples of the same record have in common; sorts numbers by size."""
+        return (self.experiment, self.metric, self.variant, _order(self.params))
+
+
+@dataclass(frozen=True)
+class Record:
+    """A measured value with its n and spread.
+
+    `n` is the number of samples behind `value`; `spread` is one number or named
+    ones (sd, min, max), in `unit`.  Raises LabError for a field out of range.
+    """
+
+    experiment: str
+    metric: str
+    variant: str
+    params: Mapping[str, Param]
+    value: float
+    unit: str
+    n: int
+    spread: Spread
+
+    def __post_init__(self) -> None:
+        where = f"record {self.experiment}/{self.metric}"
+        _check_key(where, self.experiment, self.metric, self.variant, self.unit)
+        _check_params(where, self.params)
+        _need(_is_finite(self.value), where, "value", self.value, "a finite number")
+        counted = isinstance(self.n, int) and not isinstance(self.n, bool)
+        _need(counted and self.n >= 1, where, "n", self.n, "a count of at least 1")
+        _check_spread(where, self.spread)
+
+    def key(self) -> tuple[str, str, str, tuple[tuple[str, bool, float, str], ...]]:
+        """Identity and order of a record; two records of a file never share it."""
+        return (self.experiment, self.metric, self.variant, _order(self.params))
+
+    def as_json(self) -> dict[str, Any]:
+        """The record as a JSON object: fields in the documented order, numbers tidied."""
+        spread: Any = self.spread
+        if isinstance(spread, Mapping):
+            spread = {name: tidy(value) for name, value in sorted(spread.items())}
+        else:
+            spread = tidy(spread)
+        return {
+            "experiment": self.experiment,
+            "metric": self.metric,
+            "variant": self.variant,
+            "params": dict(sorted(self.params.items())),
+            "value": tidy(self.value),
+            "unit": self.unit,
+            "n": self.n,
+            "spread": spread,
+        }
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or nothing: readers never see half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch.write_text(text, encoding="utf-8")
+    scratch.replace(path)
+
+
+def to_json(records: Iterable[Record]) -> str:
+    """The records as JSON text, sorted, one a line.  Raises LabError for a duplicate."""
+    ordered = sorted(records, key=Record.key)
+    for one, two in itertools.pairwise(ordered):
+        if one.key() == two.key():
+            raise LabError(
+                f"record {one.experiment}/{one.metric}: variant {one.variant!r} "
+                f"params {dict(one.params)!r} is there twice: must be there once"
+            )
+    lines = ",\n".join(json.dumps(record.as_json(), ensure_ascii=False) for record in ordered)
+    return f"[\n{lines}\n]\n" if lines else "[]\n"
+
+
+def write_json(path: Path, records: Iterable[Record]) -> None:
+    """Write the records to a file."""
+    write_text(path, to_json(records))
+
+
+def read_json(path: Path) -> list[Record]:
+    """Read records.  Raises LabError (one line: file, record, field) if they are not valid."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise LabError(f"{path}: not JSON: {error}") from error
+    if not isinstance(data, list):
+        raise LabError(f"{path}: {type(data).__name__}: must be a list of records")
+    records = []
+    for number, item in enumerate(data, 1):
+        if not isinstance(item, dict) or set(item) != set(FIELDS):
+            raise LabError(f"{path}: record {number}: must have the fields {', '.join(FIELDS)}")
+        try:
+            records.append(Record(**item))
+        except LabError as error:
+            raise LabError(f"{path}: record {number}: {error}") from error
+    return records
+
+
+def to_csv(header: Sequence[str], rows: Iterable[Sequence[Param]]) -> str:
+    """CSV text with a header line and unix line ends.  Raises LabError for a ragged row."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(header):
+            raise LabError(f"csv row {number}: {len(row)} columns: must be {len(header)}")
+        writer.writerow(row)
+    return buffer.getvalue()
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Param]]) -> None:
+    """Write raw samples beside their records."""
+    write_text(path, to_csv(header, rows))
+
+
+def samples_csv(samples: Iterable[Sample]) -> str:
+    """All samples as CSV text, sorted; a parameter that a metric does not have is empty."""
+    ordered = sorted(samples, key=Sample.key)
+    params = sorted({name for sample in ordered for name in sample.params})
+    rows = []
+    for sample in ordered:
+        given = [sample.params.get(name, "") for name in params]
+        head = [sample.experiment, sample.metric, sample.variant]
+        rows.append([*head, *given, sample.run, sample.value, sample.unit])
+    header = ["experiment", "metric", "variant", *params, "run", "value", "unit"]
+    return to_csv(header, rows)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read raw samples as written by write_csv.  Raises LabError if the file is not there."""
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            return list(csv.DictReader(stream))
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}") from error
+
+
+def to_gobench(samples: Iterable[Sample], higher_better: Iterable[str] = ()) -> str:
+    """The samples in the Go benchmark format, one line each, for benchstat.
+
+    `higher_better` names the metrics where more is better; benchstat takes the
+    others as better when lower.
+    """
+    ordered = sorted(samples, key=Sample.key)
+    higher = frozenset(higher_better)
+    units = {_go_unit(sample): sample.metric in higher for sample in ordered}
+    lines = [
+        f"Unit {unit} better={'higher' if more else 'lower'}"
+        for unit, more in sorted(units.items())
+    ]
+    for sample in ordered:
+        parts = [f"Benchmark{sample.experiment.title().replace('_', '')}"]
+        parts.append(f"variant={sample.variant}")
+        for name, value in sorted(sample.params.items()):
+            parts.append(f"{name}={_GO_UNSAFE.sub('_', str(value))}")
+        lines.append(f"{'/'.join(parts)} 1 {tidy(sample.value):.{SIGNIFICANT}g} {_go_unit(sample)}")
+    return "\n".join(lines) + "\n"
+
+
+def _go_unit(sample: Sample) -> str:
+    """Metric and unit in one word: enqueue_ns in ns is `enqueue-ns`."""
+    stem = sample.metric.removesuffix(f"_{sample.unit}")
+    return f"{stem}-{sample.unit}"

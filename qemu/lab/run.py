@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verb run: a guest to type in, or one command in a guest."""
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab import LabError
+from lab.accel import AUTO, DEFAULT, apply, asked_for
+from lab.machine import ACCELS, Files, Machine
+from lab.paths import VARIANTS, Paths
+from lab.plan import Plan, PlanEntry, Terminal
+from lab.vm import CommandResult, run_command, run_shell
+
+CPUS = 2
+MEM_MB = 1024
+MEM_DEBUG_MB = 3072
+# A shell shows errors only: the rest is in the log.
+SHELL_LOGLEVEL = 4
+# A command may take as long as it likes; the watchdog is for a lost guest.
+COMMAND_TIMEOUT_S = 7 * 86400.0
+
+
+def _number(value: str | None, name: str, environ: Mapping[str, str], default: int) -> int:
+    """An option, or else its environment variable, or else the default."""
+    text = value or environ.get(name, "") or str(default)
+    if not (text.isascii() and text.isdigit()):
+        raise LabError(f"{name} '{text}': a whole number is allowed")
+    return int(text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The kernel command line words in --append."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise LabError(f"append '{text}': {error}") from None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line and in the environment."""
+
+    machine: Machine
+    accel: str
+    command: str | None
+    dry_run: bool
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, environ: Mapping[str, str]) -> "Request":
+        """Raises LabError for a value that is not allowed."""
+        variant = args.kernel or environ.get("LAB_KERNEL") or VARIANTS[0]
+        mem_mb = MEM_DEBUG_MB if variant == "debug" else MEM_MB
+        machine = Machine(
+            kernel=variant,
+            cpus=_number(args.cpus, "CPUS", environ, CPUS),
+            mem_mb=_number(args.mem, "MEM", environ, mem_mb),
+            append=_words(args.append or ""),
+        )
+        command = args.cmd
+        if command is None:
+            machine = replace(machine, loglevel=SHELL_LOGLEVEL)
+        return cls(machine, asked_for(args.accel, environ), command, args.dry_run)
+
+    def plan(self) -> Plan:
+        """A shell on this terminal, or the one command under a shell."""
+        if self.command is None:
+            size = shutil.get_terminal_size()
+            name = os.environ.get("TERM", "linux")
+            return Plan(mode="shell", terminal=Terminal(name, size.lines, size.columns))
+        entry = PlanEntry("command", ("sh", "-c", self.command), 0)
+        return Plan((entry,), mode="command")
+
+
+def _dry_run(paths: Paths, request: Request, log_dir: Path) -> int:
+    """Print the command. Nothing is run, so that auto cannot be found out either."""
+    accel = DEFAULT if request.accel == AUTO else request.accel
+    machine = replace(request.machine, accel=accel)
+    files = Files.under(log_dir, interactive=request.command is None)
+    print(shlex.join(machine.argv(paths, files)))
+    return 0
+
+
+@contextmanager
+def _terminal_restored() -> Iterator[None]:
+    """QEMU makes the terminal raw and, when killed, leaves it so."""
+    saved = termios.tcgetattr(sys.stdin.fileno())
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, saved)
+
+
+def _shell(paths: Paths, machine: Machine, plan: Plan, log_dir: Path) -> int:
+    if not sys.stdin.isatty():
+        raise LabError("a shell needs a terminal; for one command: make run CMD='...'")
+    print("lab: 'exit' powers the guest off, Ctrl-A X kills it", file=sys.stderr)
+    with _terminal_restored():
+        return run_shell(paths, machine, plan, log_dir)
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _tell(result: CommandResult, log_dir: Path) -> int:
+    """The command's exit status; what the kernel complained about goes to stderr."""
+    for splat in result.splats:
+        print(f"lab: {splat}", file=sys.stderr)
+    if result.status is None:
+        why = "; ".join(result.errors) or str(result.outcome)
+        raise LabError(f"no exit status: {why}; see {log_dir / 'console.log'}", exit_code=1)
+    for error in result.errors:
+        print(f"lab: {error}", file=sys.stderr)
+    return result.status
+
+
+def run(args: argparse.Namespace) -> int:
+    """The exit code of the verb: the command's own, 0 after a shell."""
+    paths = Paths.from_env()
+    request = Request.of(args, os.environ)
+    log_dir = paths.logs / "run"
+    if request.dry_run:
+        return _dry_run(paths, request, log_dir)
+    request.machine.require(paths)
+    machine = apply(paths, request.machine, request.accel)
+    plan = request.plan()
+    if request.command is None:
+        return _shell(paths, machine, plan, log_dir)
+    result = run_command(paths, machine, plan, COMMAND_TIMEOUT_S, log_dir, _write)
+    return _tell(result, log_dir)
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The arguments of the verb."""
+    parser = subparsers.add_parser("run", help="boot the kernel: a shell, or one command")
+    parser.add_argument("--cmd", help="run this with sh -c and return its exit code")
+    parser.add_argument("--dry-run", action="store_true", help="print the QEMU command only")
+    parser.add_argument("--kernel", metavar="|".join(VARIANTS), help="which build to boot")
+    parser.add_argument("--cpus", help=f"virtual CPUs (CPUS, {CPUS})")
+    parser.add_argument("--mem", help=f"memory in MB (MEM, {MEM_MB})")
+    parser.add_argument("--accel", metavar="|".join(ACCELS), help="how to run it (ACCEL, auto)")
+    parser.add_argument("--append", help="more words for the kernel command line")
+    parser.set_defaults(func=run)

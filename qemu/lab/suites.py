@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The functional test suites: which programs run in which guest.
+
+A suite is one boot. Without the root image there is no shell: entries are then
+our own programs or builtins of PID 1.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+
+from lab import LabError
+from lab.accel import apply
+from lab.machine import Machine
+from lab.paths import VARIANTS, Paths
+from lab.plan import Plan, PlanEntry
+from lab.progress import Progress
+from lab.vm import RunResult, run_plan
+
+# A kernel full of checks runs several times slower and needs room for shadows.
+DEBUG_SLOWNESS = 6
+DEBUG_MEM_MB = 3072
+# Host seconds for the boot and for a guest second, upper bounds.
+BOOT_S = 60.0
+REAL_FACTOR = 2.0
+VIRTUAL_FACTOR = 20.0
+WALL_MAX_S = 1800.0
+KMEMLEAK_TIMEOUT_S = 60
+
+# Ticket ratios of the share tests.
+RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
+SHARE_CASES = ("fork", "exec", "sleepwake", "change", "order")
+# 8 ns an instruction: a guest second costs the host an eighth, and a tick is
+# still long against what the kernel does in it.
+SHARE_SHIFT = 3
+IMAGE_TOOLS = (
+    ("trace-cmd", "list", "-o"),
+    ("fio", "--version"),
+    ("crun", "--version"),
+    ("blktrace", "-V"),
+    ("mkfs.ext4", "-V"),
+    ("ip", "-V"),
+    ("ethtool", "--version"),
+    ("cyclictest", "--help"),
+    ("stress-ng", "--version"),
+)
+MOUNTS = (
+    *("/proc", "/sys", "/dev", "/tmp", "/run", "/dev/pts", "/dev/shm", "/dev/mqueue"),
+    *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup"),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program in the guest. timeout_s counts guest seconds.
+
+    short_argv, if any, is what the shortened run uses instead.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    timeout_s: int = 30
+    short_argv: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One boot and what runs in it, in this order."""
+
+    name: str
+    machine: Machine
+    entries: tuple[Entry, ...]
+
+    def plan(self, chosen: Collection[str] = ()) -> Plan:
+        """The chosen entries, all if none is."""
+        return Plan(
+            tuple(
+                PlanEntry(entry.name, entry.argv, entry.timeout_s)
+                for entry in self.entries
+                if not chosen or entry.name in chosen
+            )
+        )
+
+    def wall_s(self, plan: Plan) -> float:
+        """Host seconds after which the guest is taken for lost."""
+        factor = REAL_FACTOR if self.machine.real_time else VIRTUAL_FACTOR
+        slowness = DEBUG_SLOWNESS if self.machine.kernel == "debug" else 1
+        guest_s = sum(entry.timeout_s for entry in plan.entries)
+        return min(WALL_MAX_S, BOOT_S * slowness + factor * guest_s)
+
+
+def shell(name: str, script: str, timeout_s: int = 30) -> Entry:
+    """An entry that needs the shell of the root image."""
+    return Entry(name, ("sh", "-c", script), timeout_s)
+
+
+def _refused(name: str, command: str) -> Entry:
+    """The command must end with status 2 and one line that says why."""
+    return shell(
+        name,
+        f"{command} >/tmp/out 2>/tmp/err; status=$?; cat /tmp/err; "
+        "[ $status -eq 2 ] && [ $(wc -l </tmp/err) -eq 1 ] && [ ! -s /tmp/out ]",
+    )
+
+
+def _boot() -> Suite:
+    mounts = " ".join(MOUNTS)
+    tools = tuple(Entry(f"tool-{argv[0]}", argv) for argv in IMAGE_TOOLS)
+    return Suite(
+        "boot",
+        Machine(cpus=2),
+        (
+            shell("mounts", f"for m in {mounts}; do mountpoint $m || exit 1; done"),
+            shell("root-writable", "echo x >/root/x && [ $(cat /root/x) = x ]"),
+            shell("loopback", "ip -o address show up dev lo | grep 127.0.0.1"),
+            shell("result-port", "grep -x lab.result /sys/class/virtio-ports/*/name"),
+            shell("proc-lottery", "grep -x 'version 1' /proc/sched_lottery"),
+            *tools,
+        ),
+    )
+
+
+def _kunit() -> Suite:
+    return Suite(
+        "kunit",
+        Machine(root=False).with_append("kunit.enable=1", "kunit.filter_glob=lottery*"),
+        tuple(
+            Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results"))
+            for name in ("lottery_pool", "lottery_draw")
+        ),
+    )
+
+
+def _api() -> Suite:
+    return Suite(
+        "lottery-api",
+        Machine(root=False).with_append("lottery_pool=list"),
+        (
+            Entry(
+                "lottery-api",
+                ("lottery-api", "--ktap"),
+                120,
+                ("lottery-api", "--ktap", "--reads", "5000"),
+            ),
+        ),
+    )
+
+
+def _share(name: str, seconds: int, *args: str) -> Entry:
+    """Shares against tickets: seconds for each ratio, 1 if shortened."""
+    program = ("lottery-share", "--ktap", "--seconds")
+    return Entry(name, (*program, str(seconds), *args), 120, (*program, "1", *args))
+
+
+def _pool(pool: str) -> Suite:
+    """The validators in virtual time, where shares and orders repeat exactly."""
+    machine = Machine(accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    return Suite(
+        f"lottery-{pool}",
+        machine.with_append(f"lottery_pool={pool}"),
+        (
+            *(_share(f"share-{ratio}", 4, ratio) for ratio in RATIOS),
+            *(_share(f"share-{case}", 4, "--case", case, "3:1") for case in SHARE_CASES),
+            Entry("fair", ("lottery-fair", "--ktap", "--tasks", "40"), 120),
+            Entry("scale", ("lottery-scale", "100"), 120, ("lottery-scale", "20")),
+            Entry(
+                "floor",
+                ("lottery-floor", "--ktap", "--seconds", "10"),
+                60,
+                ("lottery-floor", "--ktap", "--seconds", "5"),
+            ),
+        ),
+    )
+
+
+def _tools() -> Suite:
+    """The tools as a person uses them, and their refusals."""
+    return Suite(
+        "lottery-tools",
+        Machine(cpus=2),
+        (
+            shell("run-with-tickets", "lottery -t 300 sh -c 'lottery -p $$' | grep -w 300"),
+            shell("limits", "lottery -m"),
+            shell(
+                "tracepoints",
+                "trace-cmd record -q -e sched_lottery -o /tmp/t lottery-fair --tasks 5 && "
+                "trace-cmd report -i /tmp/t >/tmp/r && for e in draw enqueue dequeue; do "
+                "grep -m1 lottery_$e /tmp/r || exit 1; done",
+                120,
+            ),
+            _refused("refuse-tickets", "lottery -t 0x30 true"),
+            _refused("refuse-huge-tickets", "lottery -t 1000001 true"),
+            _refused("refuse-task-file", "sh -c 'echo 10 ten >/tmp/t; lottery-fair /tmp/t'"),
+            _refused("refuse-empty-file", "lottery-fair /dev/null"),
+            _refused("refuse-no-tasks", "lottery-fair --tasks 0"),
+            _refused("refuse-scale-0", "lottery-scale 0"),
+            _refused("refuse-scale-pid-max", "lottery-scale 99999999"),
+            _refused("refuse-ratio", "lottery-share 10:"),
+        ),
+    )
+
+
+def _smp() -> Suite:
+    return Suite(
+        "lottery-smp",
+        Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False),
+        (
+            Entry(
+                "lottery-smp",
+                ("lottery-smp", "--ktap"),
+                180,
+                ("lottery-smp", "--ktap", "--seconds", "2"),
+            ),
+        ),
+    )
+
+
+def _torture() -> Suite:
+    return Suite(
+        "lottery-torture",
+        Machine(cpus=4, root=False),
+        (
+            Entry(
+                "lottery-torture",
+                ("lottery-torture", "--ktap", "--seconds", "60"),
+                240,
+                ("lottery-torture", "--ktap", "--seconds", "20"),
+            ),
+        ),
+    )
+
+
+def _all() -> tuple[Suite, ...]:
+    return (
+        *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
+        *(_tools(), _smp(), _torture()),
+    )
+
+
+def machine_for(kernel: str, machine: Machine | None = None) -> Machine:
+    """The machine with that kernel and the room that it needs."""
+    machine = replace(machine or Machine(), kernel=kernel)
+    return replace(machine, mem_mb=DEBUG_MEM_MB) if kernel == "debug" else machine
+
+
+def _debug(suite: Suite) -> Suite:
+    """The suite for the kernel with checks: patient, roomy, leaks looked for at its end."""
+    patient = tuple(
+        replace(entry, timeout_s=entry.timeout_s * DEBUG_SLOWNESS) for entry in suite.entries
+    )
+    leaks = Entry("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
+    machine = machine_for("debug", suite.machine)
+    return replace(suite, machine=machine, entries=(*patient, leaks))
+
+
+def _short(suite: Suite) -> Suite:
+    entries = tuple(replace(entry, argv=entry.short_argv or entry.argv) for entry in suite.entries)
+    return replace(suite, entries=entries)
+
+
+def kernel_variant(environ: Mapping[str, str]) -> str:
+    """Which kernel the suites boot: LAB_KERNEL, guest by default. Raises LabError."""
+    variant = environ.get("LAB_KERNEL") or VARIANTS[0]
+    if variant not in VARIANTS:
+        raise LabError(f"LAB_KERNEL '{variant}': allowed are {', '.join(VARIANTS)}")
+    return variant
+
+
+def suites(kernel: str = "guest", short: bool = False) -> tuple[Suite, ...]:
+    """All suites for a kernel; short ones use the entries' short_argv."""
+    found = _all()
+    if short:
+        found = tuple(map(_short, found))
+    if kernel == "debug":
+        found = tuple(map(_debug, found))
+    return found
+
+
+@dataclass
+class SuiteRuns:
+    """The boots of a test session: each suite once, when its first result is asked for.
+
+    chosen names the entries of a suite that are to run (none: all), accel is
+    what accel.asked_for() says, around wraps a boot, which shows its progress.
+    """
+
+    paths: Paths
+    accel: str
+    chosen: Mapping[str, Collection[str]]
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+    results: dict[str, RunResult] = field(default_factory=dict)
+
+    def machine(self, machine: Machine) -> Machine:
+        """The machine as it is to be run here."""
+        return apply(self.paths, machine, self.accel)
+
+    def of(self, suite: Suite) -> RunResult:
+        """The run of a suite."""
+        if suite.name not in self.results:
+            self.results[suite.name] = self._run(suite)
+        return self.results[suite.name]
+
+    def _run(self, suite: Suite) -> RunResult:
+        machine = self.machine(suite.machine)
+        plan = suite.plan(self.chosen.get(suite.name, ()))
+        log_dir = self.paths.logs / machine.kernel / suite.name
+        timeout_s = replace(suite, machine=machine).wall_s(plan)
+        with self.around():
+            progress = Progress(suite.name, len(plan.entries), "entries")
+            return run_plan(self.paths, machine, plan, timeout_s, log_dir, progress=progress)

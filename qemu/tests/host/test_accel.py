@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""KVM is used only after a probe boot has answered, or when it was asked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, accel
+from lab.accel import AUTO, apply, asked_for, choose, kvm_works, probe_kvm
+from lab.machine import Machine
+from lab.paths import Paths
+
+
+class Probe:
+    """Answers as told and counts."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+        self.boots = 0
+
+    def __call__(self, paths: Paths) -> bool:
+        """One probe boot."""
+        self.boots += 1
+        return self.answer
+
+
+@pytest.fixture(autouse=True)
+def kvm_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A host with a device that opens, whatever the real one has."""
+    device = tmp_path / "kvm"
+    device.write_bytes(b"")
+    boot_id = tmp_path / "boot_id"
+    boot_id.write_text("first\n")
+    monkeypatch.setattr(accel, "KVM", device)
+    monkeypatch.setattr(accel, "BOOT_ID", boot_id)
+    return device
+
+
+@pytest.mark.parametrize(("answer", "chosen"), [(True, "kvm"), (False, "tcg")])
+def test_verdict_is_kept(built: Paths, answer: bool, chosen: str) -> None:
+    """One probe boot a boot of the host."""
+    probe = Probe(answer)
+    assert choose(built, AUTO, probe) == chosen
+    assert choose(built, AUTO, probe) == chosen
+    assert probe.boots == 1
+
+
+def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
+    """After a reboot, and with a spoilt file, the probe is repeated."""
+    probe = Probe(True)
+    assert kvm_works(built, probe)
+    (tmp_path / "boot_id").write_text("second\n")
+    assert kvm_works(built, probe) and probe.boots == 2
+    (built.out / "kvm.json").write_text("{")
+    assert kvm_works(built, probe) and probe.boots == 3
+    assert json.loads((built.out / "kvm.json").read_text())["kvm"] is True
+
+
+def test_no_device(built: Paths, kvm_device: Path) -> None:
+    """No device, no probe, no verdict to keep."""
+    kvm_device.unlink()
+    probe = Probe(True)
+    assert choose(built, AUTO, probe) == "tcg"
+    assert probe.boots == 0 and not (built.out / "kvm.json").exists()
+
+
+def test_override(built: Paths) -> None:
+    """What was asked for is not probed."""
+    probe = Probe(False)
+    assert [choose(built, wanted, probe) for wanted in ("kvm", "tcg", "icount")] == [
+        *("kvm", "tcg", "icount")
+    ]
+    assert probe.boots == 0
+
+
+def test_virtual_time_stays(built: Paths) -> None:
+    """Auto never takes virtual time away from a machine; an override does."""
+    icount, real = Machine(accel="icount"), Machine()
+    assert apply(built, icount, AUTO, Probe(True)).accel == "icount"
+    assert apply(built, real, AUTO, Probe(True)).accel == "kvm"
+    assert apply(built, icount, "tcg").accel == "tcg"
+    assert apply(built, real, "icount").accel == "icount"
+
+
+def test_asked_for() -> None:
+    """The option, then ACCEL, then auto; anything else is refused."""
+    assert asked_for("tcg", {"ACCEL": "kvm"}) == "tcg"
+    assert asked_for(None, {"ACCEL": "kvm"}) == "kvm"
+    assert asked_for(None, {"ACCEL": ""}) == AUTO
+    with pytest.raises(LabError, match="ACCEL 'xen': allowed are tcg, kvm, icount, auto"):
+        asked_for(None, {"ACCEL": "xen"})
+
+
+@pytest.mark.parametrize(
+    ("replay", "end", "works"),
+    [
+        ("empty", "exit", True),
+        ("empty", "hang", False),
+        ("silent", "hang", False),
+        ("silent", "exit", False),
+        ("panic", "exit", False),
+        ("empty", "status", False),
+    ],
+)
+def test_probe(built: Paths, fake_machine: Machine, replay: str, end: str, works: bool) -> None:
+    """Only a guest that answers and powers off in time will do."""
+    machine = fake_machine.with_append(f"fake.replay={replay}", f"fake.end={end}")
+    assert probe_kvm(built, machine, 2.0) is works
+
+
+def test_probe_needs_access(built: Paths, fake_machine: Machine, kvm_device: Path) -> None:
+    """A device that is not there, or not for us, is no KVM."""
+    kvm_device.unlink()
+    assert not probe_kvm(built, fake_machine)

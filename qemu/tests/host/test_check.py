@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The static checks find what they are for, and only that."""
+
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, check, patches
+from lab.patches import Patch
+from lab.paths import Paths
+from tests.host.fake_kernel import checkout, patch, set_series, tarball
+
+GOOD = patch()
+
+
+def parsed(text: str) -> Patch:
+    """The patch p.patch of this text."""
+    return Patch.parse("p.patch", text)
+
+
+def test_series_and_files_agree(tmp_path: Path) -> None:
+    paths = checkout(tmp_path, {"1.patch": GOOD})
+    assert check.series_and_files(paths.patches) == []
+    (paths.patches / "2.patch").write_text(GOOD)
+    assert check.series_and_files(paths.patches) == ["patches/2.patch: not in patches/series"]
+
+
+def test_a_patch_adds_no_file() -> None:
+    assert check.adds_a_file(parsed(GOOD)) == []
+    git = "diff --git a/n.c b/n.c\nnew file mode 100644\n"
+    new = f"{git}--- /dev/null\n+++ b/n.c\n@@ -0,0 +1 @@\n+x\n"
+    assert check.adds_a_file(parsed(new)) == ["p.patch: adds n.c: new files belong in modules/"]
+    assert len(check.adds_a_file(parsed(f"{git}index 000..111\n"))) == 1
+    # Prose about files is no file.
+    assert check.adds_a_file(parsed(GOOD.replace("digit", "\nrename to x\n"))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("From: A Hacker <hacker@localhost>\n", "", "no From: line"),
+        ("Date: Wed, 1 Jan 2025 00:00:00 +0000\n", "", "no Date: line"),
+        ("Subject: [PATCH] sched: Change a line\n", "", "no Subject: line"),
+        ("Signed-off-by: A Hacker <hacker@localhost>\n", "", "no Signed-off-by"),
+        ("The line says 5 where a word is wanted: nobody who reads it aloud can\n", "", "say why"),
+    ],
+)
+def test_a_message_has_everything(old: str, new: str, complaint: str) -> None:
+    assert check.message(parsed(GOOD)) == []
+    (problem,) = check.message(parsed(GOOD.replace(old, new)))
+    assert complaint in problem
+    assert problem.startswith("p.patch: ")
+
+
+def test_a_sign_off_below_the_line_is_none() -> None:
+    moved = GOOD.replace("---\n kernel", "---\nSigned-off-by: B <b@localhost>\n kernel")
+    moved = moved.replace("Signed-off-by: A Hacker <hacker@localhost>\n", "")
+    assert check.message(parsed(moved)) == ["p.patch: no Signed-off-by"]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A prepared checkout with one good patch."""
+    paths = checkout(tmp_path, {"1.patch": GOOD})
+    tarball(tmp_path)
+    patches.prepare(paths, "", tmp_path)
+    return paths
+
+
+def test_a_good_series_passes_the_gate(paths: Paths) -> None:
+    assert check.gate(paths) == []
+
+
+def test_git_am_has_the_last_word(paths: Paths) -> None:
+    second = patch(old=("line 9", "line 10"), new=("line 9", "line ten"), at=9)
+    broken = second.replace(" line 9", " line nine")
+    set_series(paths, {"1.patch": GOOD, "2.patch": broken})
+    (problem,) = check.gate(paths)
+    assert problem.startswith("2.patch: git am: ")
+
+
+def test_long_files_and_missing_licences_are_named(tmp_path: Path) -> None:
+    paths = checkout(tmp_path)
+    (paths.top / "Makefile").write_text("\n" * 151)
+    module = paths.modules / "m"
+    module.mkdir(parents=True)
+    (module / "ok.c").write_text("// SPDX-License-Identifier: GPL-2.0\n")
+    (module / "long.c").write_text("// SPDX-License-Identifier: GPL-2.0-only\n" + "\n" * 600)
+    (module / "bare.h").write_text("int bare;\n")
+    assert check.house(paths) == [
+        "modules/m/long.c: 601 lines; at most 600",
+        "modules/m/bare.h: no SPDX-License-Identifier: GPL-2.0",
+        "Makefile: 151 lines; at most 150",
+    ]
+
+
+@pytest.fixture
+def perl_says(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """A checkpatch that objects to files named bad.*; returns its calls."""
+    calls: list[list[str]] = []
+
+    def call(words: list[str], cwd: Path) -> tuple[int, str]:
+        calls.append(words)
+        bad = [word for word in words if "bad." in word]
+        return (1, "".join(f"{word}:1: WARNING: no\n" for word in bad)) if bad else (0, "")
+
+    monkeypatch.setattr(check, "call", call)
+    return calls
+
+
+def test_checkpatch_sees_patches_and_all_c(paths: Paths, perl_says: list[list[str]]) -> None:
+    for name in ("modules/m/bad.c", "userland/lottery/fine.c"):
+        (paths.top / name).parent.mkdir(parents=True)
+        (paths.top / name).touch()
+    assert check.checkpatch(paths) == ["modules/m/bad.c:1: WARNING: no"]
+    assert all("--strict" in words for words in perl_says)
+    assert [words[-1].rpartition("/")[2] for words in perl_says] == ["1.patch", "bad.c", "fine.c"]
+
+
+def test_exceptions_are_of_a_file_and_a_type() -> None:
+    assert check.excepted("/top/patches/0103-x.patch:76: WARNING:AVOID_BUG: Do not crash")
+    assert not check.excepted("/top/patches/0103-x.patch:76: WARNING:LONG_LINE: over 100")
+    assert not check.excepted("/top/modules/m/core.c:76: WARNING:AVOID_BUG: Do not crash")
+
+
+def test_sparse_counts_only_what_is_ours(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = "kernel/sched/lottery"
+    (paths.modules / "sched_lottery").mkdir(parents=True)
+    output = (
+        f"  CHECK   {link}/pool.c\n"
+        f"linux/{link}/pool.c:7:1: warning: context imbalance\n"
+        "linux/include/linux/x.h:1:1: warning: theirs\n"
+    )
+    monkeypatch.setattr(check, "call", lambda argv, cwd: (0, output))
+    assert check.sparse(paths) == [f"linux/{link}/pool.c:7:1: warning: context imbalance"]
+    monkeypatch.setattr(check, "call", lambda argv, cwd: (2, "no rule to make target"))
+    assert check.sparse(paths) == ["sched_lottery: sparse: no rule to make target"]
+
+
+def test_python_tools_keep_their_caches_below_out(paths: Paths) -> None:
+    tool = paths.venv / "bin/ruff"
+    tool.parent.mkdir(parents=True)
+    tool.write_text('#!/bin/sh\necho "$@"\nexit 1\n')
+    tool.chmod(0o755)
+    paths.qemu.mkdir()
+    run = check.python_tool("ruff", "check", "--cache-dir={cache}")
+    assert run(paths) == [f"check --cache-dir={paths.out}/ruff"]
+    tool.write_text("#!/bin/sh\necho fine\n")
+    assert run(paths) == []
+    tool.unlink()
+    with pytest.raises(LabError, match="run make check"):
+        run(paths)
+
+
+def test_run_says_ok_or_lists_the_problems(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = (check.Check("a", lambda _: []), check.Check("b", lambda _: ["x.c:1: no"]))
+    monkeypatch.setattr(check, "CHECKS", some)
+    assert check.run(paths, ["a"]) == 0
+    assert check.run(paths, ["a", "b"]) == 1
+    assert capsys.readouterr().out == "a: ok\na: ok\nb: 1 problems\n  x.c:1: no\n"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which lines of a console are complaints of the kernel, and whose fault they are."""
+
+import pytest
+
+from lab.console import Console, Kind, classify
+
+COMPLAINTS = [
+    (Kind.PANIC, "Kernel panic - not syncing: Attempted to kill init! exitcode=0x0000000b"),
+    (Kind.KASAN, "BUG: KASAN: slab-out-of-bounds in f+0x1/0x2"),
+    (Kind.KASAN, "KASAN: null-ptr-deref in range [0x0000000000000008-0x000000000000000f]"),
+    (Kind.KCSAN, "BUG: KCSAN: data-race in a / b"),
+    (Kind.KFENCE, "BUG: KFENCE: use-after-free read in f+0x1/0x2"),
+    (Kind.UBSAN, "UBSAN: shift-out-of-bounds in kernel/sched/core.c:1:2"),
+    (Kind.LOCKDEP, "WARNING: possible circular locking dependency detected"),
+    (Kind.LOCKDEP, "WARNING: possible recursive locking detected"),
+    (Kind.LOCKDEP, "WARNING: possible irq lock inversion dependency detected"),
+    (Kind.LOCKDEP, "WARNING: inconsistent lock state"),
+    (Kind.LOCKDEP, "WARNING: suspicious RCU usage"),
+    (Kind.LOCKDEP, "WARNING: bad unlock balance detected!"),
+    (Kind.LOCKDEP, "WARNING: HARDIRQ-safe -> HARDIRQ-unsafe lock order detected"),
+    (Kind.LOCKDEP, "[ BUG: Invalid wait context ]"),
+    (Kind.LOCKDEP, "WARNING: lock held when returning to user space!"),
+    (Kind.LOCKDEP, "WARNING: beta/61 still has locks held!"),
+    (Kind.LOCKDEP, "DEBUG_LOCKS_WARN_ON(lockdep_hardirqs_enabled())"),
+    (Kind.LOCKDEP, "INFO: trying to register non-static key."),
+    (Kind.LOCKDEP, "BUG: MAX_LOCKDEP_CHAINS too low!"),
+    (Kind.LOCKDEP, "turning off the locking correctness validator."),
+    (Kind.ATOMIC, "BUG: sleeping function called from invalid context at mm/slab.h:1"),
+    (Kind.ATOMIC, "BUG: scheduling while atomic: beta/61/0x00000002"),
+    (Kind.RCU_STALL, "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"),
+    (Kind.RCU_STALL, "rcu: INFO: rcu_preempt self-detected stall on CPU"),
+    (Kind.RCU_STALL, "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 1-... }"),
+    (Kind.RCU_STALL, "rcu: rcu_preempt kthread starved for 21002 jiffies! g-1135 f0x0"),
+    (Kind.LOCKUP, "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [beta:61]"),
+    (Kind.LOCKUP, "watchdog: Watchdog detected hard LOCKUP on cpu 1"),
+    (Kind.LOCKUP, "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!"),
+    (Kind.HUNG_TASK, "INFO: task beta:61 blocked for more than 120 seconds."),
+    (Kind.KMEMLEAK, "kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"),
+    (Kind.CORRUPTION, "list_del corruption. prev->next should be ffff8880, but was dead0001"),
+    (Kind.CORRUPTION, "refcount_t: underflow; use-after-free."),
+    (Kind.OOPS, "Oops: general protection fault, probably for non-canonical address 0xdead: 0000"),
+    (Kind.OOPS, "BUG: kernel NULL pointer dereference, address: 0000000000000008"),
+    (Kind.OOPS, "BUG: unable to handle page fault for address: ffff88800629d1c0"),
+    (Kind.BUG, "kernel BUG at kernel/sched/rt.c:1234!"),
+    (Kind.BUG, "BUG: using smp_processor_id() in preemptible [00000000] code: beta/61"),
+    (Kind.WARNING, "WARNING: CPU: 0 PID: 61 at kernel/sched/core.c:8364 sched_cpu_dying+0x1/0x2"),
+]
+
+HARMLESS = [
+    "Linux version 6.12.117",
+    "traps: beta[61] general protection fault ip:401136 sp:7ffd error:0 in beta[401000+1000]",
+    "beta[61]: segfault at 0 ip 0000000000401136 sp 00007ffd error 4 in beta[401000+1000]",
+    "rcu: Preemptible hierarchical RCU implementation.",
+    "rcu: \tRCU debug extended QS entry/exit.",
+    "kmemleak: Kernel memory leak detector initialized (mem pool available: 15697)",
+    "kmemleak: Automatic memory scanning thread started",
+    "Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar",
+    "... MAX_LOCKDEP_SUBCLASSES:  8",
+    "kasan: KernelAddressSanitizer initialized (generic)",
+    "[Firmware Bug]: TSC doesn't count with P0 frequency!",
+    "sysrq: Show Blocked State",
+    "lab: | WARNING: a program says so",
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), COMPLAINTS)
+def test_complaints(kind: Kind, text: str) -> None:
+    """Each text is found behind a time stamp, and named."""
+    assert classify(f"[    1.300001] {text}") is kind
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_harmless(text: str) -> None:
+    """What only looks like a complaint is none."""
+    console = Console()
+    console.feed(f"[    1.300001] {text}\n".encode())
+    assert console.splats == []
+
+
+def test_attribution() -> None:
+    """A complaint belongs to the entry that was running; lines are counted from 1."""
+    console = Console()
+    console.feed(
+        b"[    1.0] WARNING: before\r\n"
+        b"[    1.1] lab: begin one\r\n"
+        b"[    1.2][   T61] WARNING: in one\r\n"
+        b"[    1.3][    C0] lab: end one\r\n"
+        b"[    1.4] WARNING: between\r\n"
+        b"lab: begin two\n"
+        b"WARNING: in two"
+    )
+    console.close()
+    assert [(s.entry, s.number) for s in console.splats] == [
+        (None, 1),
+        ("one", 3),
+        (None, 5),
+        ("two", 7),
+    ]
+    assert [s.number for s in console.of_entry("two")] == [7]
+    assert "in one" in str(console.splats[1])
+
+
+def test_a_program_cannot_change_the_entry() -> None:
+    """Marks count at the start of a record only."""
+    console = Console()
+    console.feed(b"[ 1.0] lab: begin one\n[ 1.1] lab: | lab: end one\n[ 1.2] WARNING: x\n")
+    assert console.splats[0].entry == "one"
+
+
+def test_torn_lines() -> None:
+    """The log arrives in any pieces."""
+    console = Console()
+    log = b"[ 1.0] lab: begin one\n[ 1.1] BUG: KASAN: x\n[ 1.2] Kernel panic - not syncing: y\n"
+    for byte in log:
+        console.feed(bytes([byte]))
+    assert [s.kind for s in console.splats] == [Kind.KASAN, Kind.PANIC]
+    assert console.panicked

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Driving kbuild: what it is told, what is shown of what it says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, kernel, patches
+from lab.paths import Paths
+from tests.host.fake_kernel import FakeMake, fake_make, prepared, set_series, tarball
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A checkout that is configured for the guest."""
+    paths = prepared(tmp_path)
+    (kernel.build_dir(paths, "guest") / ".config").write_text("CONFIG_BASE=y\n")
+    return paths
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeMake:
+    """A make that builds nothing."""
+    return fake_make(monkeypatch, tmp_path)
+
+
+def test_reproducible_and_out_of_tree(paths: Paths, make: FakeMake) -> None:
+    kernel.build(paths, "guest", ["bzImage"])
+    argv = make.calls()[0]
+    assert f"--directory={paths.linux}" in argv
+    assert f"O={paths.kernel()}" in argv
+    assert {"KBUILD_BUILD_USER=lab", "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_VERSION=1"} <= set(argv)
+    assert any(word.startswith("KBUILD_BUILD_TIMESTAMP=20") for word in argv)
+
+
+@pytest.mark.parametrize(
+    ("ccache", "llvm", "expected"),
+    [
+        (False, False, {"CC=gcc"}),
+        (True, False, {"CC=ccache gcc"}),
+        (False, True, {"CC=clang", "LLVM=1"}),
+        (True, True, {"CC=ccache clang", "LLVM=1"}),
+    ],
+)
+def test_compiler(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, ccache: bool, llvm: bool, expected: set[str]
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if ccache else None)
+    argv = kernel.kbuild(paths, "guest", ["bzImage"], llvm)
+    assert {word for word in argv if word.startswith(("CC=", "LLVM="))} == expected
+
+
+def test_our_make_variables_do_not_leak(
+    paths: Paths, make: FakeMake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MAKEFLAGS", "MAKELEVEL", "O", "V", "KERNEL", "CMD", "GIT_DIR"):
+        monkeypatch.setenv(name, "leak")
+    monkeypatch.setenv("LANG", "C")
+    kernel.build(paths, "guest", ["bzImage"])
+    env = make.environments()[0]
+    assert "leak" not in env.values()
+    assert env["LANG"] == "C"
+
+
+def test_objects_are_counted_for_the_next_whole_build(
+    paths: Paths, make: FakeMake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make.tell(says="  CC      a.o\n  AS      b.o\n  CC [M]  c.o\n  AR      x.a\n  GEN     t.h")
+    kernel.build(paths, "guest", ["bzImage"])
+    estimate = kernel.ESTIMATE["guest"]
+    assert f"kernel-guest: 3/{estimate} objects" in capsys.readouterr().err
+    # Of an incremental build nobody knows the total beforehand.
+    make.tell(says="  CC      a.o")
+    kernel.build(paths, "guest", ["bzImage"])
+    assert "kernel-guest: 1 objects" in capsys.readouterr().err
+    (paths.kernel() / "vmlinux").unlink()
+    kernel.build(paths, "guest", ["bzImage"])
+    assert "kernel-guest: 1/3 objects" in capsys.readouterr().err
+
+
+def test_diagnostics_are_shown_and_failure_is_exit_1(
+    paths: Paths, make: FakeMake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make.tell(says="  CC      a.o\na.c:7:1: error: expected ';'\n", exit="2")
+    with pytest.raises(LabError, match=r"build failed.*kernel-guest\.log") as caught:
+        kernel.build(paths, "guest", ["bzImage"])
+    assert caught.value.exit_code == 1
+    shown = capsys.readouterr().err
+    assert "a.c:7:1: error: expected ';'\n" in shown
+    assert "CC      a.o" not in shown
+    assert "  CC      a.o\n" in (paths.logs / "kernel-guest.log").read_text()
+
+
+def test_verbose_shows_the_commands(
+    paths: Paths, make: FakeMake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make.tell(says="gcc -c a.c")
+    kernel.build(paths, "guest", ["bzImage"], verbose=True)
+    assert "V=1" in make.calls()[0]
+    assert "gcc -c a.c\n" in capsys.readouterr().err
+
+
+def test_not_configured_says_what_to_do(paths: Paths, make: FakeMake) -> None:
+    (paths.kernel() / ".config").unlink()
+    with pytest.raises(LabError, match="run make defconfig first"):
+        kernel.build(paths, "guest", ["bzImage"])
+    assert make.calls() == []
+
+
+def test_objects_of_another_kernel_are_thrown_away(paths: Paths, tmp_path: Path) -> None:
+    old = paths.kernel() / "old.o"
+    old.touch()
+    set_series(paths, {})
+    patches.prepare(paths, "", tmp_path)
+    assert kernel.build_dir(paths, "guest") == paths.kernel()
+    assert old.exists()
+    patches.prepare(paths, str(tarball(tmp_path / "other", "6.12.5")))
+    kernel.build_dir(paths, "guest")
+    assert not old.exists()
+
+
+def test_unknown_variant_is_refused(paths: Paths) -> None:
+    with pytest.raises(LabError, match="kernel 'fast': allowed are guest, debug"):
+        paths.kernel("fast")
+
+
+def test_compile_commands_name_our_own_files(paths: Paths) -> None:
+    script = paths.linux / "scripts/clang-tools/gen_compile_commands.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(
+        "import json, sys\n"
+        "out = [word for word in sys.argv if word.startswith('--output=')][0][9:]\n"
+        f"top = {str(paths.linux)!r}\n"
+        "files = [top + '/kernel/fork.c', top + '/kernel/sched/lottery/pool.c']\n"
+        "open(out, 'w').write(json.dumps([{'file': name} for name in files], indent=2))\n"
+    )
+    target = kernel.compile_commands(paths, "guest")
+    names = [item["file"] for item in json.loads(target.read_text())]
+    assert names == [
+        str(paths.linux / "kernel/fork.c"),
+        str(paths.modules / "sched_lottery/pool.c"),
+    ]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The QEMU command of a machine, and the machines that cannot be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import LabError
+from lab.machine import Files, Machine
+from lab.paths import Paths
+
+PATHS = Paths(Path("/top"), Path("/out"))
+FILES = Files.under(Path("/logs"))
+
+
+def argv(machine: Machine, files: Files = FILES) -> list[str]:
+    """Its command."""
+    return machine.argv(PATHS, files)
+
+
+def option(machine: Machine, name: str, files: Files = FILES) -> list[str]:
+    """All values of an option."""
+    words = argv(machine, files)
+    return [words[i + 1] for i, word in enumerate(words) if word == name]
+
+
+def cmdline(machine: Machine) -> list[str]:
+    """The words of the kernel command line."""
+    return option(machine, "-append")[0].split()
+
+
+def test_default() -> None:
+    """TCG, no window, no reboot, the variant's kernel, results on their own port."""
+    machine = Machine()
+    words = argv(machine)
+    assert words[0] == "qemu-system-x86_64"
+    assert {"-nodefaults", "-no-reboot"} <= set(words)
+    assert option(machine, "-display") == ["none"]
+    assert option(machine, "-accel") == ["tcg,thread=multi"]
+    assert option(machine, "-cpu") == ["max"]
+    assert option(machine, "-kernel") == ["/out/kernel-guest/arch/x86/boot/bzImage"]
+    assert option(machine, "-chardev") == [
+        "file,id=console,path=/logs/console.log",
+        "file,id=result,path=/logs/result.ktap",
+    ]
+    assert "virtio-serial-pci,ioeventfd=off" in option(machine, "-device")
+    assert "virtserialport,chardev=result,name=lab.result" in option(machine, "-device")
+    assert {"panic=-1", "console=ttyS0", "kunit.enable=0"} <= set(cmdline(machine))
+
+
+def test_root_image() -> None:
+    """With a root image: a read-only disk, and PID 1 is told to wait for it."""
+    assert "lab.root=vda" in cmdline(Machine())
+    assert "readonly=on,file=/out/rootfs.sqfs" in option(Machine(), "-drive")[0]
+    bare = Machine(root=False)
+    assert "lab.root=vda" not in cmdline(bare) and option(bare, "-drive") == []
+
+
+def test_icount() -> None:
+    """Virtual time: one thread, a seed, a clock that starts at a fixed date."""
+    machine = Machine(accel="icount", root=False, seed=7, icount_shift=3)
+    assert option(machine, "-accel") == ["tcg,thread=single"]
+    assert option(machine, "-icount") == ["shift=3,sleep=off"]
+    assert option(machine, "-seed") == ["7"]
+    assert option(machine, "-machine") == ["q35,hpet=off"]
+    assert option(machine, "-rtc") == ["base=2020-01-01,clock=vm"]
+    assert {"nokaslr", "norandmaps"} <= set(cmdline(machine))
+
+
+@pytest.mark.parametrize(
+    ("machine", "files"),
+    [
+        (Machine(accel="icount"), FILES),
+        (Machine(accel="icount", root=False), Files.under(Path("/logs"), interactive=True)),
+    ],
+)
+def test_icount_that_waits_for_the_host(machine: Machine, files: Files) -> None:
+    """Time must not leap while a disk or a person is waited for."""
+    assert option(machine, "-icount", files) == ["shift=0,sleep=on"]
+
+
+def test_patience_is_for_real_time() -> None:
+    """Watchdogs stay sharp wherever the host cannot be the one who stalls."""
+    word = "rcupdate.rcu_cpu_stall_timeout=300"
+    assert word in cmdline(Machine(cpus=4))
+    assert word in cmdline(Machine(kernel="debug"))
+    assert word not in cmdline(Machine(cpus=1))
+    assert word not in cmdline(Machine(cpus=4, accel="icount", kernel="debug"))
+
+
+def test_kvm() -> None:
+    """KVM, without what is for TCG only."""
+    machine = Machine(accel="kvm")
+    assert option(machine, "-accel") == ["kvm"]
+    assert "tsc=reliable" not in cmdline(machine)
+
+
+def test_interactive() -> None:
+    """The console is on the terminal and in its log."""
+    files = Files.under(Path("/logs"), interactive=True)
+    console = option(Machine(), "-chardev", files)[0]
+    assert console.startswith("stdio,") and console.endswith("logfile=/logs/console.log")
+    assert option(Machine(), "-mon", files) == ["chardev=console,mode=readline"]
+
+
+def test_append_and_devices_come_last() -> None:
+    """What a user adds can override what is there."""
+    machine = Machine(append=("loglevel=8",), devices=("-device", "e1000"))
+    assert cmdline(machine)[-1] == "loglevel=8"
+    assert argv(machine)[-2:] == ["-device", "e1000"]
+    assert cmdline(machine.with_append("quiet"))[-2:] == ["loglevel=8", "quiet"]
+
+
+def test_commas_in_paths() -> None:
+    """A comma ends a value of QEMU's unless it is doubled."""
+    files = Files.under(Path("/a,b"))
+    assert "file,id=result,path=/a,,b/result.ktap" in option(Machine(), "-chardev", files)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"cpus": 0}, "cpus 0: allowed are 1 to 64"),
+        ({"cpus": 65}, "cpus 65"),
+        ({"mem_mb": 64}, "mem 64: allowed are 128 to 65536"),
+        ({"accel": "xen"}, "accel 'xen': allowed are tcg, kvm, icount"),
+        ({"kernel": "old"}, "kernel 'old': allowed are guest, debug"),
+        ({"seed": -1}, "seed -1"),
+        ({"icount_shift": 11}, "icount_shift 11: allowed are 0 to 10"),
+        ({"loglevel": 9}, "loglevel 9"),
+    ],
+)
+def test_refused(values: dict[str, Any], words: str) -> None:
+    """The value is named, and what is allowed."""
+    with pytest.raises(LabError, match=words) as refusal:
+        Machine(**values)
+    assert refusal.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("missing", "target"), [("bzImage", "kernel"), ("init", "userland"), ("rootfs.sqfs", "rootfs")]
+)
+def test_require(built: Paths, fake_machine: Machine, missing: str, target: str) -> None:
+    """The first file that is not built is named with its target."""
+    fake_machine.require(built)
+    next(built.out.rglob(missing)).unlink()
+    with pytest.raises(LabError, match=rf"{missing} is missing: make {target}"):
+        fake_machine.require(built)

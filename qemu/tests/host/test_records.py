@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records: validation, byte-repeatable files, and the export for benchstat."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import LabError
+from lab.records import (
+    Record,
+    Sample,
+    read_csv,
+    read_json,
+    samples_csv,
+    tidy,
+    to_csv,
+    to_gobench,
+    to_json,
+    write_csv,
+    write_json,
+)
+
+GOOD = Record(
+    experiment="lottery",
+    metric="cycle_ns",
+    variant="rbtree",
+    params={"tasks": 100},
+    value=512.25,
+    unit="ns",
+    n=3,
+    spread={"sd": 1.5, "min": 510.0, "max": 514.0},
+)
+SAMPLE = Sample("lottery", "cycle_ns", "rbtree", {"tasks": 100}, 512.25, "ns", "1.1.1")
+
+
+def test_json_has_the_documented_fields_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "results" / "lottery.json"
+    write_json(path, [GOOD])
+    (item,) = json.loads(path.read_text())
+    assert list(item) == [
+        "experiment",
+        "metric",
+        "variant",
+        "params",
+        "value",
+        "unit",
+        "n",
+        "spread",
+    ]
+    assert read_json(path) == [GOOD]
+
+
+def test_json_is_the_same_for_any_order_of_records() -> None:
+    many = [replace(GOOD, params={"tasks": tasks}) for tasks in (20, 3000, 100, 2)]
+    text = to_json(many)
+    assert text == to_json(reversed(many))
+    assert [item["params"]["tasks"] for item in json.loads(text)] == [2, 20, 100, 3000]
+
+
+def test_no_records_are_an_empty_list(tmp_path: Path) -> None:
+    write_json(tmp_path / "none.json", [])
+    assert read_json(tmp_path / "none.json") == []
+
+
+def test_values_are_kept_to_six_digits() -> None:
+    (item,) = json.loads(to_json([replace(GOOD, value=1234.56789, spread=0.1 + 0.2)]))
+    assert item["value"] == 1234.57
+    assert item["spread"] == 0.3
+    assert tidy(18329.0) == 18329.0
+
+
+def test_the_same_record_twice_is_refused() -> None:
+    with pytest.raises(LabError, match=r"cycle_ns.*twice"):
+        to_json([GOOD, replace(GOOD, value=1.0)])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("experiment", "Lottery!"),
+        ("metric", ""),
+        ("metric", 7),
+        ("variant", "a b"),
+        ("params", {"Tasks": 1}),
+        ("params", {"tasks": math.inf}),
+        ("params", {"tasks": None}),
+        ("params", [1]),
+        ("value", math.nan),
+        ("value", True),
+        ("value", "12"),
+        ("unit", "n s"),
+        ("n", 0),
+        ("n", 1.5),
+        ("spread", math.inf),
+        ("spread", {"sd": "wide"}),
+    ],
+)
+def test_a_bad_field_is_named(field: str, value: Any) -> None:
+    with pytest.raises(LabError) as caught:
+        replace(GOOD, **{field: value})
+    message = str(caught.value)
+    assert field in message
+    assert "must be" in message
+    assert "\n" not in message
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not JSON"),
+        ("{}", "must be a list"),
+        ('[{"metric": "x"}]', "record 1: must have the fields"),
+    ],
+)
+def test_a_bad_file_is_named(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(LabError, match=words) as caught:
+        read_json(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_bad_record_in_a_file_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps([GOOD.as_json(), {**GOOD.as_json(), "n": 0}]))
+    with pytest.raises(LabError, match=r"record 2: .* n 0: must be"):
+        read_json(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    for read in (read_json, read_csv):
+        with pytest.raises(LabError, match="No such file"):
+            read(tmp_path / "none")
+
+
+def test_writing_leaves_no_scratch_file(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", [GOOD])
+    write_csv(tmp_path / "a.csv", ["x"], [[1]])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.json"]
+
+
+def test_csv_comes_back(tmp_path: Path) -> None:
+    write_csv(tmp_path / "raw.csv", ["case", "wins"], [["10:1", 9], ["a,b", 1.5]])
+    assert read_csv(tmp_path / "raw.csv") == [
+        {"case": "10:1", "wins": "9"},
+        {"case": "a,b", "wins": "1.5"},
+    ]
+
+
+def test_a_ragged_csv_row_is_refused() -> None:
+    with pytest.raises(LabError, match="csv row 2: 1 columns: must be 2"):
+        to_csv(["a", "b"], [[1, 2], [3]])
+
+
+def test_samples_csv_has_a_column_for_every_parameter() -> None:
+    other = Sample("lottery", "share_error_sigma", "list", {"ratio": "2:1"}, 0.5, "sigma", "2.1.1")
+    assert samples_csv([other, SAMPLE]) == (
+        "experiment,metric,variant,ratio,tasks,run,value,unit\n"
+        "lottery,cycle_ns,rbtree,,100,1.1.1,512.25,ns\n"
+        "lottery,share_error_sigma,list,2:1,,2.1.1,0.5,sigma\n"
+    )
+
+
+def test_gobench_has_one_line_a_sample_and_the_better_direction() -> None:
+    more = replace(SAMPLE, metric="rounds", unit="rounds", params={"mode": "a b/c"}, value=7.0)
+    assert to_gobench([SAMPLE, replace(SAMPLE, value=500.0), more], higher_better=["rounds"]) == (
+        "Unit cycle-ns better=lower\n"
+        "Unit rounds-rounds better=higher\n"
+        "BenchmarkLottery/variant=rbtree/tasks=100 1 512.25 cycle-ns\n"
+        "BenchmarkLottery/variant=rbtree/tasks=100 1 500 cycle-ns\n"
+        "BenchmarkLottery/variant=rbtree/mode=a_b_c 1 7 rounds-rounds\n"
+    )
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "3"])
+def test_a_sample_is_a_finite_number(value: Any) -> None:
+    with pytest.raises(LabError, match="value"):
+        replace(SAMPLE, value=value)

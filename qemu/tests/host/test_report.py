@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report verb: figures from results, the same bytes every time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab import LabError
+from lab.experiments.bench import make_bench, run
+from lab.experiments.lottery.figures import Finisher, figure_1, figure_3
+from lab.paths import Paths
+from lab.records import Record, read_json, write_json
+from lab.report import main
+from tests.host.fake_lottery import FakeRunner
+
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+    """An output directory with results of a full run."""
+    top = tmp_path_factory.mktemp("report")
+    paths = Paths(top=top, out=top / "build")
+    run(make_bench("lottery", False, None, 1, 1), paths, FakeRunner())
+    return paths
+
+
+def texts(svg: str) -> str:
+    """Words of an SVG: matplotlib keeps every drawn string in a comment."""
+    return " ".join(re.findall(r"<!-- (.*?) -->", svg, re.DOTALL))
+
+
+def test_three_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(paths, None) == 0
+    printed = capsys.readouterr().out.splitlines()
+    stems = [f"lottery-figure-{number}" for number in (1, 2, 3)]
+    assert printed == [
+        str(paths.plots / f"{stem}.{kind}") for stem in stems for kind in ("png", "svg")
+    ]
+    for stem in stems:
+        assert (paths.plots / f"{stem}.png").read_bytes().startswith(PNG_MAGIC)
+        svg = (paths.plots / f"{stem}.svg").read_text()
+        assert "Reference" in texts(svg)
+        assert "Measured here" in texts(svg)
+
+
+def test_figures_are_the_same_bytes_every_time(paths: Paths) -> None:
+    main(paths, "lottery")
+    first = {path.name: path.read_bytes() for path in paths.plots.iterdir()}
+    main(paths, "lottery")
+    assert {path.name: path.read_bytes() for path in paths.plots.iterdir()} == first
+    assert all(b"<dc:date>" not in data for data in first.values())
+
+
+def test_captions_say_what_was_measured(paths: Paths) -> None:
+    main(paths, "lottery")
+    svg = texts((paths.plots / "lottery-figure-3.svg").read_text())
+    values = {
+        record.variant: record.value
+        for record in read_json(paths.results / "lottery.json")
+        if record.metric == "cycle_ns" and record.params == {"tasks": 3000}
+    }
+    assert f"{values['list'] / values['rbtree']:.3g} x the tree's" in " ".join(svg.split())
+
+
+def test_no_results_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no results of lottery: run `make bench EXP=lottery`"):
+        main(Paths(top=tmp_path, out=tmp_path), None)
+
+
+def test_an_unknown_experiment_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="EXP 'soup': allowed are lottery"):
+        main(Paths(top=tmp_path, out=tmp_path), "soup")
+
+
+def test_results_without_curves_are_one_line(tmp_path: Path) -> None:
+    paths = Paths(top=tmp_path, out=tmp_path)
+    floor = Record("lottery", "fair_floor_pct", "rbtree", {}, 5.0, "percent", 1, 0.0)
+    write_json(paths.results / "lottery.json", [floor])
+    with pytest.raises(LabError, match="holds nothing that can be drawn"):
+        main(paths, "lottery")
+
+
+def saved_words(tmp_path: Path, make: Callable[[], object]) -> str:
+    sheet = make()
+    sheet.save(tmp_path, "figure")  # type: ignore[attr-defined]
+    return texts((tmp_path / "figure.svg").read_text())
+
+
+def test_an_order_without_a_staircase_is_called_so(tmp_path: Path) -> None:
+    rising = [Finisher(order, 10 * order) for order in range(1, 20)]
+    assert "No clear staircase" in saved_words(tmp_path, lambda: figure_1(rising))
+    falling = [Finisher(order, 1000 - 10 * order) for order in range(1, 20)]
+    assert "The same staircase" in saved_words(tmp_path, lambda: figure_1(falling))
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        ((50.0, 50.0), "The tree is ahead at every size"),
+        ((200.0, 50.0), "The tree is ahead from 3,000 tasks on"),
+        ((200.0, 2000.0), "The list is ahead up to the largest size"),
+    ],
+)
+def test_the_crossing_is_put_into_words(
+    tmp_path: Path, tree: tuple[float, float], words: str
+) -> None:
+    records = []
+    for variant, values in (("list", (100.0, 1000.0)), ("rbtree", tree)):
+        for tasks, value in zip((2, 3000), values, strict=True):
+            params = {"tasks": tasks}
+            records.append(Record("lottery", "cycle_ns", variant, params, value, "ns", 1, 0.0))
+    assert words.split()[0] in saved_words(tmp_path, lambda: figure_3(records))
+    assert words in " ".join(saved_words(tmp_path, lambda: figure_3(records)).split())

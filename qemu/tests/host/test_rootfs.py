@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The root image: where it comes from, when it is made anew, and what happens if it fails."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, rootfs
+from lab.paths import Paths
+
+TARGETS = """\
+Packages|bookworm|bookworm|main|/etc/apt/sources.list.d/debian.sources:1
+Translations|bookworm|bookworm|main|/etc/apt/sources.list.d/debian.sources:1
+Packages|bookworm|bookworm|contrib|/etc/apt/contrib.list:1
+Packages|bookworm-security|bookworm-security|main|/etc/apt/sources.list:3
+Packages|bookworm-security|bookworm-security|main|/etc/apt/sources.list:4
+Packages|bookworm|$(CODENAME)|stable|/etc/apt/sources.list.d/vendor.list:1
+Packages|trixie|trixie|main|/etc/apt/sources.list.d/next.list:1
+"""
+
+CONFIG = """\
+Acquire::Changelogs::URI::Origin::Debian "somewhere";
+Acquire::http "";
+Acquire::http::Proxy "proxy:3142";
+Acquire::Retries "3";
+Dir::Etc "etc/apt";
+"""
+
+
+def answers(text: str) -> rootfs.Output:
+    """A program that says this."""
+
+    def output(argv: Sequence[str]) -> str:
+        return text
+
+    return output
+
+
+def test_release(tmp_path: Path) -> None:
+    file = tmp_path / "os-release"
+    file.write_text('ID=debian\nVERSION_CODENAME="bookworm"\n')
+    assert rootfs.release(file) == "bookworm"
+    file.write_text("ID=other\n")
+    with pytest.raises(LabError, match="no VERSION_CODENAME"):
+        rootfs.release(file)
+
+
+def test_only_files_of_the_suites_main_component() -> None:
+    assert rootfs.sources("bookworm", answers(TARGETS)) == [
+        Path("/etc/apt/sources.list.d/debian.sources"),
+        Path("/etc/apt/sources.list"),
+    ]
+
+
+def test_no_source_is_an_error() -> None:
+    with pytest.raises(LabError, match="apt has no source of Debian sid main"):
+        rootfs.sources("sid", answers(TARGETS))
+
+
+def test_the_hosts_proxy_is_used() -> None:
+    assert rootfs.acquire_options(answers(CONFIG)) == [
+        '--aptopt=Acquire::http::Proxy "proxy:3142"',
+        '--aptopt=Acquire::Retries "3"',
+    ]
+
+
+def test_digest_follows_the_package_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rootfs.digest("bookworm")
+    assert rootfs.digest("trixie") != before
+    monkeypatch.setattr(rootfs, "OPTIONS", (*rootfs.OPTIONS, "--include=more"))
+    assert rootfs.digest("bookworm") != before
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    """An output directory, on a machine whose mmdebstrap and tar2sqfs are ours."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    programs = {
+        "mmdebstrap": (
+            "import os, sys\n"
+            "open(os.environ['CALLS'], 'a').write(' '.join(sys.argv[1:]) + '\\n')\n"
+            "print('I: extracting', file=sys.stderr)\n"
+            "print('the root', end='')\n"
+            "if 'FAIL' in os.environ:\n"
+            "    sys.exit('E: no such package')\n"
+        ),
+        "tar2sqfs": "import sys\nopen(sys.argv[-1], 'w').write(sys.stdin.read())\n",
+    }
+    for name, text in programs.items():
+        program = directory / name
+        program.write_text(f"#!{sys.executable}\n{text}")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(directory), prepend=":")
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    monkeypatch.setattr(rootfs, "release", lambda: "bookworm")
+    monkeypatch.setattr(rootfs, "sources", lambda suite: [Path("/etc/apt/sources.list")])
+    monkeypatch.setattr(rootfs, "acquire_options", lambda: [])
+    return Paths(tmp_path / "top", tmp_path / "out")
+
+
+def calls(paths: Paths) -> list[str]:
+    """Arguments of every call of mmdebstrap."""
+    return (paths.out.parent / "calls").read_text().splitlines()
+
+
+def test_made_once(paths: Paths) -> None:
+    rootfs.make(paths)
+    assert paths.rootfs.read_text() == "the root"
+    rootfs.make(paths)
+    assert len(calls(paths)) == 1
+    assert calls(paths)[0].endswith("bookworm - /etc/apt/sources.list")
+    paths.rootfs.unlink()
+    rootfs.make(paths)
+    assert len(calls(paths)) == 2
+
+
+def test_our_programs_are_not_part_of_it(paths: Paths) -> None:
+    rootfs.make(paths)
+    paths.bin.mkdir(parents=True)
+    (paths.bin / "lottery").touch()
+    rootfs.make(paths)
+    assert len(calls(paths)) == 1
+
+
+def test_failure_keeps_the_image_there_was(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    rootfs.make(paths)
+    monkeypatch.setattr(rootfs, "OPTIONS", ("--include=nonsense",))
+    monkeypatch.setenv("FAIL", "1")
+    with pytest.raises(LabError, match=r"no such package.*rootfs\.log") as caught:
+        rootfs.make(paths)
+    assert caught.value.exit_code == 1
+    assert paths.rootfs.read_text() == "the root"
+    assert not paths.rootfs.with_suffix(".part").exists()
+    # And it is tried again, not taken for up to date.
+    with pytest.raises(LabError):
+        rootfs.make(paths)
+
+
+def test_without_mmdebstrap_it_says_so(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LabError, match="no mmdebstrap: run make deps first"):
+        rootfs.make(paths)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verb run: one command with its exit code and clean output, and the dry run."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lab import run as run_module
+from lab.__main__ import main
+from lab.paths import Paths
+from lab.run import Request
+
+
+@dataclass
+class Lab:
+    """Runs the command line in an output directory where everything seems to be built."""
+
+    paths: Paths
+    capture: pytest.CaptureFixture[str]
+
+    def __call__(self, *args: str) -> tuple[int, str, str]:
+        """Exit code, standard output, standard error."""
+        code = main(["run", *args])
+        return code, *self.capture.readouterr()
+
+
+@pytest.fixture
+def lab(
+    built: Paths,
+    fake_qemu: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Lab:
+    """QEMU is the fake one, the environment says nothing."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "qemu-system-x86_64").symlink_to(fake_qemu)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("LAB_OUT", str(built.out))
+    for name in ("CPUS", "MEM", "LAB_KERNEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ACCEL", "tcg")
+    return Lab(built, capfd)
+
+
+def test_command(lab: Lab) -> None:
+    """The exit code is the command's, standard output is its output and no more."""
+    assert lab("--cmd", "echo hi; exit 7", "--append", "fake.replay=command") == (7, "hi\n", "")
+    plan = (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
+    assert b"entry\tcommand\t0\tsh\t-c\techo hi; exit 7\n" in plan
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("fake.replay=bad-plan", "no exit status: QEMU ended early: exit 0; plan: line 3: bad"),
+        ("fake.replay=panic", "no exit status: the kernel panicked"),
+        ("fake.replay=silent fake.end=status", "could not open disk image"),
+    ],
+)
+def test_guest_that_fails(lab: Lab, words: str, why: str) -> None:
+    """One line says why there is no exit code of the command, and where to look."""
+    code, _, said = lab("--cmd", "true", "--append", words)
+    last = said.splitlines()[-1]
+    assert code == 1 and last.startswith("lab: ") and why in last
+    assert last.endswith("console.log")
+
+
+def test_splats_are_told(lab: Lab) -> None:
+    """A complaint of the kernel goes to standard error, the exit code stays."""
+    golden = "fake.replay=warn-command"
+    code, out, said = lab("--cmd", "true", "--append", golden)
+    assert (code, out) == (0, "fine\n")
+    assert said.startswith("lab: WARNING in command: ")
+
+
+def option(command: str, name: str) -> str:
+    """The value of an option of a printed command."""
+    words = shlex.split(command)
+    return words[words.index(name) + 1]
+
+
+def test_dry_run(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is printed, ready for a shell, and nothing is run or written."""
+    monkeypatch.setenv("ACCEL", "")
+    monkeypatch.setattr(run_module, "apply", None)
+    code, out, said = lab("--dry-run", "--cmd", "true")
+    assert (code, said) == (0, "")
+    assert option(out, "-accel") == "tcg,thread=multi"
+    assert "console=ttyS0" in option(out, "-append")
+    assert not lab.paths.logs.exists()
+
+
+def test_dry_run_without_anything(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing has to be built for it."""
+    monkeypatch.setenv("LAB_OUT", str(tmp_path / "empty"))
+    code, out, _ = lab("--dry-run")
+    assert code == 0 and str(tmp_path / "empty" / "rootfs.sqfs") in out
+    assert not (tmp_path / "empty").exists()
+
+
+@pytest.mark.parametrize(
+    ("env", "args", "name", "value"),
+    [
+        ({"CPUS": "3"}, (), "-smp", "3"),
+        ({"CPUS": "3"}, ("--cpus", "1"), "-smp", "1"),
+        ({"MEM": "512"}, (), "-m", "512"),
+        ({"ACCEL": "icount"}, (), "-icount", "shift=0,sleep=on"),
+        ({"LAB_KERNEL": "debug"}, (), "-m", "3072"),
+    ],
+)
+def test_environment(
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    env: dict[str, str],
+    args: tuple[str, ...],
+    name: str,
+    value: str,
+) -> None:
+    """CPUS, MEM, ACCEL and LAB_KERNEL count unless an option says otherwise."""
+    for key, text in env.items():
+        monkeypatch.setenv(key, text)
+    assert option(lab("--dry-run", *args)[1], name) == value
+
+
+@pytest.mark.parametrize(
+    ("env", "args", "why"),
+    [
+        ({"CPUS": "two"}, (), "CPUS 'two': a whole number is allowed"),
+        ({"CPUS": "0"}, (), "cpus 0: allowed are 1 to 64"),
+        ({"MEM": "-1"}, (), "MEM '-1'"),
+        ({"ACCEL": "xen"}, (), "ACCEL 'xen': allowed are tcg, kvm, icount, auto"),
+        ({}, ("--kernel", "old"), "kernel 'old': allowed are guest, debug"),
+        ({}, ("--append", "'x"), "append ''x': No closing quotation"),
+    ],
+)
+def test_refused(
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    env: dict[str, str],
+    args: tuple[str, ...],
+    why: str,
+) -> None:
+    """Bad values: exit 2 and one line with the value and what is allowed."""
+    for key, text in env.items():
+        monkeypatch.setenv(key, text)
+    code, out, said = lab("--cmd", "true", *args)
+    assert (code, out) == (2, "")
+    assert len(said.splitlines()) == 1 and why in said
+
+
+def test_shell_needs_a_terminal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal there is nobody to type."""
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    code, _, said = lab()
+    assert code == 2 and "a shell needs a terminal" in said
+
+
+def test_plan_of_a_shell(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guest's terminal is told what ours is like."""
+    asked: list[Request] = []
+    of: Callable[..., Request] = Request.of
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("LINES", "50")
+    monkeypatch.setenv("COLUMNS", "132")
+
+    def remember(*args: object) -> Request:
+        asked.append(of(*args))
+        return asked[-1]
+
+    monkeypatch.setattr(Request, "of", remember)
+    lab("--dry-run")
+    assert "term\txterm\t50\t132\n" in asked[0].plan().render()

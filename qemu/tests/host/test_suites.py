@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The suites as data, and their runs on a fake QEMU."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from lab import LabError
+from lab.ktap import Status
+from lab.machine import Machine
+from lab.paths import Paths
+from lab.suites import Entry, Suite, SuiteRuns, kernel_variant, suites
+
+BUILTINS = ("@cat", "@kmemleak")
+
+
+@pytest.mark.parametrize("kernel", ["guest", "debug"])
+@pytest.mark.parametrize("short", [False, True])
+def test_all(kernel: str, short: bool) -> None:
+    """Names are unique, plans are valid, and no shell is asked for where there is none."""
+    found = suites(kernel, short)
+    names = [f"{suite.name}-{entry.name}" for suite in found for entry in suite.entries]
+    assert len(set(names)) == len(names)
+    for suite in found:
+        assert suite.plan().render() and suite.wall_s(suite.plan()) > 0
+        assert suite.machine.kernel == kernel
+        for entry in suite.entries:
+            assert entry.timeout_s > 0
+            assert suite.machine.root or entry.argv[0] in BUILTINS or "lottery" in entry.argv[0]
+
+
+def test_names_of_the_issue() -> None:
+    """What `make test TESTS=name` can name."""
+    names = {suite.name for suite in suites()}
+    assert names == {
+        *("boot", "kunit", "lottery-api", "lottery-list", "lottery-rbtree"),
+        *("lottery-tools", "lottery-smp", "lottery-torture"),
+    }
+
+
+def test_both_pools() -> None:
+    """The same entries with either pool, repeatable."""
+    by_name = {suite.name: suite for suite in suites()}
+    one, other = by_name["lottery-list"], by_name["lottery-rbtree"]
+    assert one.entries == other.entries
+    assert "lottery_pool=list" in one.machine.append
+    assert "lottery_pool=rbtree" in other.machine.append
+    assert one.machine.accel == "icount" and not one.machine.root
+
+
+def test_debug() -> None:
+    """More room, more time, and leaks are looked for after everything else."""
+    for plain, debug in zip(suites("guest"), suites("debug"), strict=True):
+        assert debug.machine.mem_mb > plain.machine.mem_mb
+        assert debug.entries[-1].argv == ("@kmemleak",)
+        for before, after in zip(plain.entries, debug.entries, strict=False):
+            assert after.timeout_s > before.timeout_s and after.argv == before.argv
+
+
+def test_short() -> None:
+    """An entry without a shorter form stays as it is."""
+    entries = (Entry("a", ("a",), 1, ("b",)), Entry("c", ("c",), 1))
+    assert entries[0].short_argv == ("b",)
+    long = {(s.name, e.name): e for s in suites() for e in s.entries}
+    for suite in suites(short=True):
+        for entry in suite.entries:
+            whole = long[suite.name, entry.name]
+            assert entry.argv == (whole.short_argv or whole.argv)
+
+
+def test_variant() -> None:
+    """LAB_KERNEL is checked before anything boots."""
+    assert kernel_variant({}) == "guest" and kernel_variant({"LAB_KERNEL": "debug"}) == "debug"
+    with pytest.raises(LabError, match="LAB_KERNEL 'old': allowed are guest, debug"):
+        kernel_variant({"LAB_KERNEL": "old"})
+
+
+def suite_on(machine: Machine) -> Suite:
+    """A suite like the recorded guest's."""
+    names = ("alpha", "beta", "gamma")
+    return Suite("recorded", machine, tuple(Entry(name, (name,)) for name in names))
+
+
+def test_one_boot(built: Paths, fake_machine: Machine) -> None:
+    """Every entry's test shares one boot, which runs what was chosen."""
+    boots: list[str] = []
+
+    @contextmanager
+    def count() -> Iterator[None]:
+        boots.append("boot")
+        yield
+
+    def around() -> AbstractContextManager[None]:
+        return count()
+
+    suite = suite_on(fake_machine)
+    runs = SuiteRuns(built, "tcg", {"recorded": {"alpha", "beta", "gamma"}}, around)
+    assert runs.of(suite).ok and runs.of(suite) is runs.of(suite)
+    assert boots == ["boot"]
+    assert (built.logs / "guest" / "recorded" / "console.log").is_file()
+
+
+def test_only_the_chosen(built: Paths, fake_machine: Machine) -> None:
+    """An entry that nobody asked for is not in the plan; none chosen means all."""
+    suite = suite_on(fake_machine)
+    result = SuiteRuns(built, "tcg", {"recorded": {"beta"}}).of(suite)
+    assert [entry.name for entry in result.entries] == ["beta"]
+    assert result.entries[0].status is Status.CRASH  # the recorded guest ran all three
+    assert [entry.name for entry in suite.plan().entries] == ["alpha", "beta", "gamma"]

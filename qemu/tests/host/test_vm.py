@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The runner fails when it must: recorded guests replayed by a fake QEMU, no VM."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab import LabError
+from lab.console import Kind
+from lab.ktap import Status
+from lab.machine import Machine
+from lab.paths import Paths
+from lab.plan import Plan, PlanEntry
+from lab.vm import CommandStream, Outcome, RunResult, run_command, run_plan
+
+NAMES = ("alpha", "beta", "gamma")
+PLAN = Plan(tuple(PlanEntry(name, (name,), 60) for name in NAMES))
+OK, FAIL, SKIP, CRASH, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.CRASH, Status.TIMEOUT
+
+QEMU = Path(__file__).resolve().parents[2]
+
+Replay = Callable[..., RunResult]
+
+
+@pytest.fixture
+def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
+    """Run the plan of three entries on a recorded guest."""
+
+    def run(name: str, end: str = "exit", timeout_s: float = 30, grace_s: float = 0.3) -> RunResult:
+        machine = fake_machine.with_append(f"fake.replay={name}", f"fake.end={end}")
+        return run_plan(built, machine, PLAN, timeout_s, tmp_path / "logs", grace_s=grace_s)
+
+    return run
+
+
+def statuses(result: RunResult) -> list[Status]:
+    """The entries' statuses in the plan's order."""
+    assert [entry.name for entry in result.entries] == list(NAMES)
+    return [entry.status for entry in result.entries]
+
+
+def test_ok(replay: Replay) -> None:
+    """Nothing to complain about: the only run that is ok."""
+    result = replay("ok")
+    assert result.ok and result.problems() == []
+    assert result.outcome is Outcome.DONE
+    assert statuses(result) == [OK, OK, OK]
+    assert result.entry("gamma").output == ["two lines", "of output"]
+    assert result.entry("beta").output == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "problem"),
+    [
+        ("fail", [OK, FAIL, OK], "beta: fail: exit 1: beta: expected 3, got 4"),
+        ("all-skip", [SKIP, SKIP, SKIP], "all 3 entries were skipped"),
+        ("truncated", [OK, OK, CRASH], "truncated: 2 of 3 results"),
+        ("timeout", [OK, TIMEOUT, OK], "beta: timeout: timeout"),
+        ("duplicate", [OK, OK, CRASH], "result 2 is there twice"),
+        ("count", [OK, OK, CRASH], "the guest planned 2 entries, not 3"),
+        ("silent", [CRASH, CRASH, CRASH], "no KTAP version line"),
+        ("bad-plan", [CRASH, CRASH, CRASH], "alpha: crash: its result is named 'init'"),
+        ("kunit", [OK, FAIL, SKIP], "1 of 1 subtests failed: lottery_draw"),
+        ("nested", [FAIL, OK, FAIL], "truncated: 1 of 2 results"),
+    ],
+)
+def test_bad_stream(replay: Replay, name: str, expected: list[Status], problem: str) -> None:
+    """A guest that powers off by itself, with something wrong in its results."""
+    result = replay(name)
+    assert not result.ok
+    assert statuses(result) == expected
+    assert problem in "\n".join(result.problems())
+
+
+def test_skip_is_no_failure(replay: Replay) -> None:
+    """One skipped entry among others is told, with its reason, and passes."""
+    result = replay("skip")
+    assert result.ok and statuses(result) == [OK, SKIP, OK]
+    assert result.entry("beta").reason == "this kernel has no kmemleak"
+
+
+def test_subtests(replay: Replay) -> None:
+    """What a program printed as KTAP is there in full depth."""
+    result = replay("nested")
+    api = result.entry("alpha")
+    assert [(case.name, case.status) for case in api.subtests] == [
+        ("refuses-huge-tickets", OK),
+        ("refuses-other-policy", FAIL),
+    ]
+    assert api.subtests[1].reason == "expected EINVAL"
+    pool = result.entry("beta").subtests[0]
+    assert [case.name for case in pool.subtests] == ["empty", "sums", "chi_square"]
+    assert [case.name for case in pool.subtests[2].subtests] == ["list", "rbtree"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("warn", Kind.WARNING),
+        ("lockdep", Kind.LOCKDEP),
+        ("kasan", Kind.KASAN),
+        ("rcu-stall", Kind.RCU_STALL),
+    ],
+)
+def test_splat_fails_a_good_run(replay: Replay, name: str, kind: Kind) -> None:
+    """Every result is ok, but the kernel complained: the run is not."""
+    result = replay(name)
+    assert statuses(result) == [OK, OK, OK] and result.errors == []
+    assert not result.ok
+    assert {(splat.kind, splat.entry) for splat in result.splats} == {(kind, "beta")}
+
+
+def test_panic(replay: Replay) -> None:
+    """The entry that was running crashed, and what it had said is kept."""
+    result = replay("panic")
+    assert result.outcome is Outcome.PANIC
+    assert statuses(result) == [OK, CRASH, CRASH]
+    assert result.entry("beta").output == ["beta had got as far as this"]
+    assert result.entry("gamma").reason == "not run: the guest ended in beta"
+    assert {splat.kind for splat in result.splats} == {Kind.OOPS, Kind.PANIC}
+
+
+def test_panic_ends_the_wait(replay: Replay) -> None:
+    """After a panic a machine that lives on is not waited for."""
+    start = time.monotonic()
+    result = replay("panic", end="hang")
+    assert result.outcome is Outcome.PANIC
+    assert time.monotonic() - start < 20
+
+
+def test_watchdog(replay: Replay) -> None:
+    """A guest that says nothing more is ended; its current entry gets the blame."""
+    result = replay("hang", end="hang", timeout_s=1)
+    assert result.outcome is Outcome.TIMEOUT
+    assert statuses(result) == [OK, TIMEOUT, CRASH]
+    assert result.entry("beta").output == ["beta waits for"]
+    assert "the watchdog ended the guest after 1 s" in result.errors
+
+
+def test_no_power_off(replay: Replay) -> None:
+    """All is said and ok, but the machine does not end: a failure of its own."""
+    result = replay("ok", end="hang")
+    assert result.outcome is Outcome.STUCK
+    assert statuses(result) == [OK, OK, OK] and not result.ok
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [("signal", "signal 9"), ("status", "exit 1: qemu: could not open disk image")],
+)
+def test_qemu_dies(replay: Replay, end: str, words: str) -> None:
+    """QEMU's own end is named with its last words, after and before the last result."""
+    for name, expected in (("ok", [OK, OK, OK]), ("hang", [OK, CRASH, CRASH])):
+        result = replay(name, end=end)
+        assert result.outcome is Outcome.DIED and not result.ok
+        assert statuses(result) == expected
+        assert f"QEMU ended early: {words}" in result.errors
+
+
+def test_guest_reset(replay: Replay) -> None:
+    """An exit without an end of the stream, as after a triple fault."""
+    result = replay("hang")
+    assert result.outcome is Outcome.DIED and statuses(result) == [OK, CRASH, CRASH]
+
+
+def test_no_qemu(built: Paths, tmp_path: Path) -> None:
+    """Without QEMU there is one clear line."""
+    machine = Machine(qemu=str(tmp_path / "no-qemu"))
+    with pytest.raises(LabError, match="no-qemu is not installed: make deps"):
+        run_plan(built, machine, PLAN, 5, tmp_path / "logs")
+
+
+def test_nothing_built(fake_machine: Machine, tmp_path: Path) -> None:
+    """What is missing is named together with the target that makes it."""
+    paths = Paths(tmp_path / "top", tmp_path / "out")
+    with pytest.raises(LabError, match=r"bzImage is missing: make kernel"):
+        run_plan(paths, fake_machine, PLAN, 5, tmp_path / "logs")
+
+
+def test_directory_in_use(replay: Replay, tmp_path: Path) -> None:
+    """Two runs do not mix their logs."""
+    (tmp_path / "logs").mkdir()
+    with (tmp_path / "logs" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(LabError, match="in use"):
+            replay("ok")
+
+
+def test_old_results_are_cleared(replay: Replay, tmp_path: Path) -> None:
+    """Results of the last run do not pass for those of this one."""
+    assert replay("ok").ok
+    assert statuses(replay("silent")) == [CRASH, CRASH, CRASH]
+
+
+def test_only_own_process_is_ended(built: Paths, tmp_path: Path) -> None:
+    """The whole process group of the fake goes, with a child that it started."""
+    program = tmp_path / "forking-qemu"
+    pids = tmp_path / "pids"
+    program.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{pids}\nwait\n")
+    program.chmod(0o755)
+    run_plan(built, Machine(qemu=str(program)), PLAN, 1, tmp_path / "logs")
+    for pid in map(int, pids.read_text().split()):
+        with pytest.raises(ProcessLookupError):
+            _signal_until_gone(pid)
+
+
+def _signal_until_gone(pid: int) -> None:
+    """Raises ProcessLookupError once a killed orphan is gone, or waits to be reaped."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        os.kill(pid, 0)
+        if "State:\tZ" in Path(f"/proc/{pid}/status").read_text():
+            raise ProcessLookupError
+        os.sched_yield()
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from lab.machine import Machine
+from lab.paths import Paths
+from lab.plan import Plan
+from lab.vm import run_plan
+run_plan(Paths.from_env(), Machine(qemu=sys.argv[1]), Plan(), 600, Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv on this host")
+def test_killed_runner_takes_the_guest_along(built: Paths, tmp_path: Path) -> None:
+    """A runner that cannot clean up any more leaves no guest behind."""
+    program = tmp_path / "sleeping-qemu"
+    pipe = tmp_path / "pid"
+    os.mkfifo(pipe)
+    program.write_text(f"#!/bin/sh\necho $$ >{pipe}\nexec sleep 600\n")
+    program.chmod(0o755)
+    environ = {**os.environ, "LAB_OUT": str(built.out), "PYTHONPATH": str(QEMU)}
+    runner = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(program), str(tmp_path / "logs")], env=environ
+    )
+    pid = int(pipe.read_text())
+    runner.kill()
+    runner.wait()
+    with pytest.raises(ProcessLookupError):
+        _signal_until_gone(pid)
+
+
+class Counter:
+    """A progress line that remembers."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+        self.closed = False
+
+    def update(self, done: int) -> None:
+        """One more."""
+        self.seen.append(done)
+
+    def close(self) -> None:
+        """The end."""
+        self.closed = True
+
+
+def test_progress(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
+    """k of n is told as the results come."""
+    counter = Counter()
+    run_plan(built, fake_machine, PLAN, 30, tmp_path / "logs", progress=counter)
+    assert counter.seen == sorted(counter.seen) and counter.seen[-1] == 3
+    assert counter.closed
+
+
+def test_logs(replay: Replay, tmp_path: Path) -> None:
+    """The command, the console and the stream stay for whoever wants to look."""
+    replay("ok")
+    logs = tmp_path / "logs"
+    assert "fake-qemu" in (logs / "command").read_text()
+    assert "lab: power off" in (logs / "console.log").read_text()
+    assert (logs / "result.ktap").read_text().startswith("KTAP version 1\n")
+
+
+def feed(*pieces: bytes) -> tuple[bytes, int | None]:
+    """What a command stream passes on, and its status."""
+    out: list[bytes] = []
+    stream = CommandStream(out.append)
+    for piece in pieces:
+        stream.feed(piece)
+    status = stream.close()
+    return b"".join(out), status
+
+
+@pytest.mark.parametrize(
+    ("sent", "output", "status"),
+    [
+        (b"hi\n\n# lab: exit 7\n", b"hi\n", 7),
+        (b"no newline\n# lab: exit 0\n", b"no newline", 0),
+        (b"\n# lab: exit 137\n", b"", 137),
+        (b"\n# lab: exit 1\nfake\n# lab: exit 2\n", b"\n# lab: exit 1\nfake", 2),
+        (b"\xff\x00\n\n\n# lab: exit 3\n", b"\xff\x00\n\n", 3),
+        (b"cut off\n# lab: ex", b"cut off\n# lab: ex", None),
+        (b"cut off\n# lab: exit 4", b"cut off\n# lab: exit 4", None),
+        (b"", b"", None),
+    ],
+)
+def test_command_stream(sent: bytes, output: bytes, status: int | None) -> None:
+    """Output comes out byte by byte, however it is torn; the last line is the status."""
+    assert feed(sent) == (output, status)
+    assert feed(*(sent[i : i + 1] for i in range(len(sent)))) == (output, status)
+    half = len(sent) // 2
+    assert feed(sent[:half], sent[half:]) == (output, status)
+
+
+def test_command_without_guest(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
+    """A guest that gives up hands its reason over."""
+    machine = fake_machine.with_append("fake.replay=bad-plan")
+    plan = Plan((PlanEntry("command", ("true",), 0),), mode="command")
+    out: list[bytes] = []
+    result = run_command(built, machine, plan, 30, tmp_path / "logs", out.append)
+    assert result.status is None and result.outcome is Outcome.DIED
+    assert any("plan: line 3: bad item 'entri'" in error for error in result.errors)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""With our options off, the objects that the patches touch are those of the pristine kernel."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab import kconfig
+from lab.kernel import REPRODUCIBLE, environment, kbuild
+from lab.paths import Paths
+
+OBJECTS = ("kernel/sched/core.o", "kernel/sched/fair.o")
+
+# Assertions carry the number of their line, which every patch moves.
+LINE_NUMBERS = "# CONFIG_DEBUG_BUGVERBOSE is not set\n"
+
+
+def build(paths: Paths, tree: Path, name: str) -> Path:
+    """Compile OBJECTS from a tree, without any option of ours; returns the build directory."""
+    out = paths.out / f"symbol-off-{name}"
+    out.mkdir(parents=True, exist_ok=True)
+    fragment = out / "lab.config"
+    asked = kconfig.merge(paths.configs, ("base", "guest")).values()
+    fragment.write_text("".join(f"{item}\n" for item in asked) + LINE_NUMBERS)
+    for targets in ([f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], list(OBJECTS)):
+        argv = kbuild(paths, "guest", ["-s", *targets])
+        argv = [f"--directory={tree}" if word.startswith("--directory=") else word for word in argv]
+        argv = [f"O={out}" if word.startswith("O=") else word for word in argv]
+        assert set(REPRODUCIBLE) <= set(argv)
+        subprocess.run(argv, env=environment(), stdin=subprocess.DEVNULL, check=True)
+    return out
+
+
+def contents(obj: Path) -> list[str]:
+    """Bytes and relocations of every section that ends up in the kernel."""
+    dump = subprocess.run(
+        ["objdump", "--full-contents", "--reloc", "--wide", str(obj.name)],
+        cwd=obj.parent,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return dump.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def builds(paths: Paths) -> tuple[Path, Path]:
+    """Build directories of the pristine and of the patched tree."""
+    return build(paths, paths.pristine, "pristine"), build(paths, paths.linux, "patched")
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_object_is_unchanged(builds: tuple[Path, Path], name: str) -> None:
+    """Not a byte and not a relocation differs."""
+    pristine, patched = (contents(build / name) for build in builds)
+    assert len(pristine) > 1000
+    assert pristine == patched

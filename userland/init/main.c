@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/* PID 1: from the kernel's hand-over to power off */
+#include <stdio.h>
+
+#include "init.h"
+
+#define PLAN	"/lab/plan"
+
+/* The machine was started with a disk that holds the root image. */
+#define WORD_ROOT	"lab.root=vda"
+
+static int prepare(struct plan *plan, char *why, size_t size)
+{
+	int err;
+
+	mounts_base();
+	log_open();
+	if (cmdline_has(WORD_ROOT)) {
+		err = mounts_root_image(why, size);
+		if (err)
+			return err;
+	}
+	mounts_extra();
+	system_prepare();
+	return plan_load(PLAN, plan, why, size);
+}
+
+/* The host shall read why there is no result, not only that there is none. */
+static void give_up(const char *why)
+{
+	log_line("%s", why);
+	report_line("KTAP version 1");
+	report_line("1..1");
+	report_line("not ok 1 init # %s", why);
+	report_line("# lab: done");
+}
+
+static void carry_out(const struct plan *plan)
+{
+	switch (plan->mode) {
+	case PLAN_PLAN:
+		run_entries(plan);
+		break;
+	case PLAN_COMMAND:
+		run_command(plan);
+		break;
+	case PLAN_SHELL:
+		run_shell(plan);
+		break;
+	}
+}
+
+int main(void)
+{
+	struct plan plan = { .mode = PLAN_PLAN };
+	char why[256];
+	int err;
+
+	process_init();
+	err = prepare(&plan, why, sizeof(why));
+	if (report_open())
+		log_line("no result port after %d s", DEVICE_WAIT_S);
+	else if (err)
+		give_up(why);
+	else
+		carry_out(&plan);
+	report_close();
+	log_line("power off");
+	system_power_off();
+}

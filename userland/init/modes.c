@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a plan can ask for: entries, one command, a shell */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "init.h"
+
+#define EXIT_SKIP	4
+/* As timeout(1) says it. */
+#define EXIT_TIMEOUT	124
+
+static void report_bad(size_t number, const char *name, const struct outcome *o)
+{
+	const char *colon = *o->last_error ? ": " : "";
+
+	if (o->survivors)
+		report_line("not ok %zu %s # processes survive SIGKILL", number, name);
+	else if (o->timed_out)
+		report_line("not ok %zu %s # timeout", number, name);
+	else if (o->flooded)
+		report_line("not ok %zu %s # too much output", number, name);
+	else if (WIFSIGNALED(o->status))
+		report_line("not ok %zu %s # signal %d", number, name, WTERMSIG(o->status));
+	else
+		report_line("not ok %zu %s # exit %d%s%s", number, name,
+			    WEXITSTATUS(o->status), colon, o->last_error);
+}
+
+static void report_outcome(size_t number, const char *name, const struct outcome *o)
+{
+	bool ended = !o->survivors && !o->timed_out && !o->flooded && WIFEXITED(o->status);
+
+	if (ended && WEXITSTATUS(o->status) == 0)
+		report_line("ok %zu %s", number, name);
+	else if (ended && WEXITSTATUS(o->status) == EXIT_SKIP)
+		report_line("ok %zu %s # SKIP %s", number, name, o->last_error);
+	else
+		report_bad(number, name, o);
+}
+
+void run_entries(const struct plan *plan)
+{
+	report_line("KTAP version 1");
+	report_line("1..%zu", plan->nr_entries);
+	report_defer(plan->defer);
+	for (size_t i = 0; i < plan->nr_entries; i++) {
+		const struct plan_entry *entry = &plan->entries[i];
+		struct outcome outcome;
+
+		log_line("begin %s", entry->name);
+		process_run(entry, false, report_output, &outcome);
+		report_output_end();
+		report_outcome(i + 1, entry->name, &outcome);
+		log_line("end %s", entry->name);
+	}
+	report_line("# lab: done");
+}
+
+static void command_output(const char *data, size_t len)
+{
+	report_raw(data, len);
+}
+
+/*
+ * The newline in front of the last line is the stream's, not the command's:
+ * what comes before it is the command's output, byte by byte.
+ */
+void run_command(const struct plan *plan)
+{
+	const struct plan_entry *entry = &plan->entries[0];
+	struct outcome outcome;
+
+	log_line("begin %s", entry->name);
+	process_run(entry, true, command_output, &outcome);
+	log_line("end %s", entry->name);
+	report_line("\n# lab: exit %d",
+		    outcome.timed_out ? EXIT_TIMEOUT : exit_code(outcome.status));
+}
+
+/* The console that was named last is the one a person looks at. */
+static bool console_path(char *path, size_t size)
+{
+	char *text = read_file("/sys/class/tty/console/active", NULL);
+	char *name;
+
+	if (!text)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	name = strrchr(text, ' ');
+	snprintf(path, size, "/dev/%s", name ? name + 1 : text);
+	free(text);
+	return true;
+}
+
+static void set_window_size(const char *tty, const struct plan *plan)
+{
+	struct winsize size = { .ws_row = plan->rows, .ws_col = plan->cols };
+	int fd = open(tty, O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (size.ws_row && size.ws_col)
+		ioctl(fd, TIOCSWINSZ, &size);
+	close(fd);
+}
+
+void run_shell(const struct plan *plan)
+{
+	char tty[64];
+	pid_t pid;
+
+	if (!console_path(tty, sizeof(tty))) {
+		log_line("no console for a shell");
+		return;
+	}
+	if (plan->term)
+		setenv("TERM", plan->term, 1);
+	set_window_size(tty, plan);
+	pid = process_shell(tty);
+	if (pid > 0)
+		process_wait_for(pid);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Read the plan
+ *
+ * One item a line, fields separated by tabs; in a field \t \n \\ stand for tab,
+ * newline and backslash:
+ *
+ *	mode	plan|shell|command
+ *	defer	1
+ *	term	NAME	ROWS	COLUMNS
+ *	entry	NAME	TIMEOUT_S	ARG0	ARG1 ...
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "init.h"
+
+/* A day: nothing that is tested may take longer. */
+#define TIMEOUT_MAX_S	86400
+
+static int unescape(char *field)
+{
+	char *to = field;
+
+	for (char *from = field; *from; from++) {
+		char c = *from;
+
+		if (c == '\\') {
+			c = *++from;
+			if (c == 't')
+				c = '\t';
+			else if (c == 'n')
+				c = '\n';
+			else if (c != '\\')
+				return -EINVAL;
+		}
+		*to++ = c;
+	}
+	*to = '\0';
+	return 0;
+}
+
+/* Cut a line at its tabs. The vector ends with NULL; @nr is 0 if it is bad. */
+static char **split(char *line, size_t *nr)
+{
+	char **fields = NULL;
+	bool bad = false;
+	size_t used = 0;
+	char *field;
+
+	while ((field = strsep(&line, "\t"))) {
+		bad |= unescape(field) != 0;
+		fields = xrealloc(fields, (used + 2) * sizeof(*fields));
+		fields[used++] = field;
+	}
+	fields[used] = NULL;
+	*nr = bad ? 0 : used;
+	return fields;
+}
+
+static int parse_number(const char *text, long max, long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtol(text, &end, 10);
+	if (errno || end == text || *end || *value < 0 || *value > max)
+		return -EINVAL;
+	return 0;
+}
+
+static int set_mode(struct plan *plan, const char *mode)
+{
+	if (!strcmp(mode, "plan"))
+		plan->mode = PLAN_PLAN;
+	else if (!strcmp(mode, "shell"))
+		plan->mode = PLAN_SHELL;
+	else if (!strcmp(mode, "command"))
+		plan->mode = PLAN_COMMAND;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static int set_term(struct plan *plan, char **fields)
+{
+	long rows;
+	long cols;
+
+	if (parse_number(fields[2], USHRT_MAX, &rows) ||
+	    parse_number(fields[3], USHRT_MAX, &cols))
+		return -EINVAL;
+	plan->term = fields[1];
+	plan->rows = rows;
+	plan->cols = cols;
+	return 0;
+}
+
+static int add_entry(struct plan *plan, char **fields)
+{
+	size_t size = (plan->nr_entries + 1) * sizeof(*plan->entries);
+	struct plan_entry *entry;
+
+	plan->entries = xrealloc(plan->entries, size);
+	entry = &plan->entries[plan->nr_entries];
+	entry->name = fields[1];
+	entry->argv = fields + 3;
+	if (!*entry->name || !*entry->argv[0] ||
+	    parse_number(fields[2], TIMEOUT_MAX_S, &entry->timeout_s))
+		return -EINVAL;
+	plan->nr_entries++;
+	return 0;
+}
+
+static int parse_item(struct plan *plan, char **fields, size_t nr)
+{
+	if (nr == 2 && !strcmp(fields[0], "mode"))
+		return set_mode(plan, fields[1]);
+	if (nr == 2 && !strcmp(fields[0], "defer") && !strcmp(fields[1], "1")) {
+		plan->defer = true;
+		return 0;
+	}
+	if (nr == 4 && !strcmp(fields[0], "term"))
+		return set_term(plan, fields);
+	if (nr >= 4 && !strcmp(fields[0], "entry"))
+		return add_entry(plan, fields);
+	return -EINVAL;
+}
+
+/* The text of the file stays: the plan points into it. */
+int plan_load(const char *path, struct plan *plan, char *why, size_t size)
+{
+	char *text = read_file(path, NULL);
+	unsigned int number = 0;
+	char *line;
+
+	if (!text) {
+		snprintf(why, size, "plan: %s: %s", path, strerror(errno));
+		return -EINVAL;
+	}
+	while ((line = strsep(&text, "\n"))) {
+		char **fields;
+		size_t nr;
+
+		number++;
+		if (!*line)
+			continue;
+		fields = split(line, &nr);
+		if (parse_item(plan, fields, nr)) {
+			snprintf(why, size,
+				 "plan: line %u: bad item '%.40s' (mode, defer, term, entry)",
+				 number, fields[0]);
+			return -EINVAL;
+		}
+	}
+	if (plan->mode == PLAN_COMMAND && plan->nr_entries != 1) {
+		snprintf(why, size, "plan: mode command takes 1 entry, not %zu",
+			 plan->nr_entries);
+		return -EINVAL;
+	}
+	return 0;
+}
