@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* affinity.h - CPUs: which are there, and who may run where. */
+#ifndef LAB_AFFINITY_H
+#define LAB_AFFINITY_H
+
+#include <sys/types.h>
+
+#include "types.h"
+
+/* Masks are one u64: the lab's machines have at most 64 CPUs. */
+#define CPUS_MAX	64U
+
+/* The CPUs @pid (0: the caller) may run on; 0 on error. */
+u64 affinity_of(pid_t pid);
+
+/* 0 or -errno. */
+int affinity_set(pid_t pid, u64 mask);
+
+/* The lowest CPU the caller may run on. */
+unsigned int first_cpu(void);
+
+unsigned int count_cpus(u64 mask);
+
+/* The value of --cpu; exits with EXIT_USAGE when the caller may not run there. */
+unsigned int cpu_argument(const char *text);
+
+/* Bind the caller to one CPU; exits with EXIT_FAILED when that cannot be done. */
+void pin_to_cpu(unsigned int cpu);
+
+#endif /* LAB_AFFINITY_H */

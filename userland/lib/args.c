@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* args.c - what every program does with its command line. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+
+const char *args_program = "lab";
+
+void args_init(const char *program)
+{
+	args_program = program;
+	opterr = 0;
+}
+
+static void say(const char *format, va_list args)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s: ", args_program);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+void die(enum exit_code code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	exit(code);
+}
+
+bool parse_number(const char *text, u64 min, u64 max, u64 *value)
+{
+	u64 number;
+	char *end;
+
+	/* strtoull() takes blanks and signs; a bare number has neither. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno || *end || number < min || number > max)
+		return false;
+	*value = number;
+	return true;
+}
+
+u64 args_number(const char *what, const char *text, u64 min, u64 max)
+{
+	u64 value;
+
+	if (!parse_number(text, min, max, &value))
+		die(EXIT_USAGE, "%s: bad value '%s': allowed %llu..%llu",
+		    what, text, min, max);
+	return value;
+}
+
+unsigned int args_choice(const char *what, const char *text,
+			 const char *const *names)
+{
+	char allowed[256] = "";
+	unsigned int i;
+
+	for (i = 0; names[i]; i++) {
+		size_t used = strlen(allowed);
+
+		if (!strcmp(text, names[i]))
+			return i;
+		snprintf(allowed + used, sizeof(allowed) - used, "%s%s",
+			 i ? ", " : "", names[i]);
+	}
+	die(EXIT_USAGE, "%s: bad value '%s': allowed %s", what, text, allowed);
+}
+
+void args_refuse(int c, char *const *argv)
+{
+	const char *word = argv[optind - 1];
+	bool is_long = !strncmp(word, "--", 2);
+
+	if (c == ':' && is_long)
+		die(EXIT_USAGE, "option %s needs a value", word);
+	if (c == ':')
+		die(EXIT_USAGE, "option -%c needs a value", optopt);
+	if (is_long || !optopt)
+		die(EXIT_USAGE, "unknown or ambiguous option '%s', try --help", word);
+	die(EXIT_USAGE, "unknown option '-%c', try --help", optopt);
+}
+
+void args_no_more(int argc, char *const *argv, int index)
+{
+	if (index < argc)
+		die(EXIT_USAGE, "unexpected argument '%s', try --help", argv[index]);
+}
+
+void args_help(const char *text)
+{
+	fputs(text, stdout);
+	finish_output();
+	exit(EXIT_GOOD);
+}
+
+void args_version(void)
+{
+	printf("%s %s\n", args_program, LAB_VERSION);
+	finish_output();
+	exit(EXIT_GOOD);
+}
+
+void finish_output(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		die(EXIT_FAILED, "cannot write the output: %s", strerror(errno));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * crew.h - a set of child processes that sleep until all of them have been
+ * made what they shall be, and are then released at once.
+ *
+ *	crew_create(&crew, n);
+ *	crew_fork(&crew, work, arg);	 n times
+ *	crew_gather(&crew, timeout);	 all are asleep now
+ *	lottery_join(crew.pid[i], ...);	 each
+ *	crew_release(&crew);
+ *	crew_reap(&crew, timeout);
+ *	crew_destroy(&crew);
+ *
+ * Children die with the launcher.
+ */
+#ifndef LAB_CREW_H
+#define LAB_CREW_H
+
+#include <sys/types.h>
+
+#include "futex.h"
+#include "types.h"
+
+/* What a child and its launcher share; each child has a cache line. */
+struct crew_slot {
+	u32 rest;		/* the launcher asks the hog to sleep */
+	u32 resting;		/* the hog is about to */
+	u32 mark;		/* free for the experiment */
+	u32 guard;		/* free for the experiment */
+	u64 look_ns;		/* the hog's work_watch: the last look */
+	u64 work_ns;		/* and its work until then */
+	u64 finish_ns;		/* CLOCK_MONOTONIC */
+	u64 rounds;		/* progress of any kind */
+	u64 value;		/* free for the experiment */
+} __aligned(64);
+
+struct crew_page {
+	u32 arrived;		/* how many children wait for the release */
+	u32 go;
+	u32 stop;		/* the launcher asks everybody to exit */
+	struct crew_slot slot[];
+};
+
+struct crew {
+	struct crew_page *page;
+	size_t size;
+	int fd;			/* of the page, inherited through exec */
+	unsigned int room;
+	unsigned int count;	/* forked so far */
+	u64 release_ns;
+	pid_t *pid;		/* 0 once reaped */
+};
+
+/* In a child: returns its exit code. */
+#define CREW_FN(name)	int name(struct crew *crew, unsigned int i, const void *arg)
+
+/* In a child of @parent: be killed when that dies, or now if it has died. */
+void die_with_parent(pid_t parent);
+
+/* Exits with EXIT_FAILED when there is no memory. */
+void crew_create(struct crew *crew, unsigned int room);
+
+/* Map the page of another process's crew after exec; false when it is none. */
+bool crew_attach(struct crew *crew, int fd, unsigned int room);
+
+/*
+ * Start the next child, which waits for the release and then runs @fn. Returns
+ * its index; exits with EXIT_FAILED when it cannot be started.
+ */
+unsigned int crew_fork(struct crew *crew, CREW_FN((*fn)), const void *arg);
+
+/* Start a child in the place of child @i that was reaped; it does not wait. */
+void crew_refork(struct crew *crew, unsigned int i, CREW_FN((*fn)), const void *arg);
+
+/* Wait until all are asleep; exits with EXIT_FAILED when they are not. */
+void crew_gather(struct crew *crew, u64 timeout_ns);
+
+/* Make child @i a lottery task; exits with EXIT_FAILED when that fails. */
+void crew_enlist(struct crew *crew, unsigned int i, u32 tickets, u64 quantum_ns);
+
+/* Wake all at once. */
+void crew_release(struct crew *crew);
+
+/*
+ * Wait for one child, without being woken by the exits of others. Its wait
+ * status, or -1 when it has not exited by @deadline_ns (CLOCK_MONOTONIC).
+ */
+int crew_wait(struct crew *crew, unsigned int i, u64 deadline_ns);
+
+/* Wait for all; how many did not exit with 0 in time. */
+unsigned int crew_reap(struct crew *crew, u64 timeout_ns);
+
+/*
+ * Ask all to exit, waking who rests, and wait for them; how many did not exit
+ * with 0 in time.
+ */
+unsigned int crew_stop(struct crew *crew, u64 timeout_ns);
+
+/*
+ * Kill and reap one child, or whoever is left, and free everything. Exits with
+ * EXIT_FAILED when a killed child does not end.
+ */
+void crew_kill(struct crew *crew, unsigned int i);
+void crew_destroy(struct crew *crew);
+
+/* The same for any child of the caller. */
+int wait_child(pid_t pid, u64 deadline_ns);
+
+#endif /* LAB_CREW_H */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* hog.c - a child that wants the CPU for ever, and sleeps when it is told to. */
+#include "clock.h"
+#include "hog.h"
+#include "procfs.h"
+#include "work.h"
+
+static void rest(struct crew_slot *slot)
+{
+	futex_set(&slot->resting, 1);
+	futex_await(&slot->rest, 0, 0);
+	store(&slot->resting, 0);
+}
+
+CREW_FN(hog)
+{
+	struct crew_slot *slot = &crew->page->slot[i];
+	struct work_watch watch;
+
+	(void)arg;
+	work_begin(&watch);
+	while (!load(&crew->page->stop)) {
+		spin_a_little();
+		work_look(&watch);
+		/* in this order: seen between the two, it is a step short */
+		store64(&slot->look_ns, watch.look_ns);
+		store64(&slot->work_ns, watch.work_ns);
+		store64(&slot->rounds, slot->rounds + 1);
+		if (load(&slot->rest))
+			rest(slot);
+	}
+	return 0;
+}
+
+static bool is_asleep(void *arg)
+{
+	return task_asleep(*(pid_t *)arg);
+}
+
+bool hog_rest(struct crew *crew, unsigned int i, u64 timeout_ns)
+{
+	struct crew_slot *slot = &crew->page->slot[i];
+	u64 deadline = now_ns() + timeout_ns;
+
+	store(&slot->rest, 1);
+	return futex_await(&slot->resting, 1, deadline) &&
+	       wait_until(is_asleep, &crew->pid[i], timeout_ns);
+}
+
+void hog_wake(struct crew *crew, unsigned int i)
+{
+	futex_set(&crew->page->slot[i].rest, 0);
+}
+
+u64 hog_work_ns(const struct crew_slot *slot, u64 cpu_ns)
+{
+	u64 work = load64(&slot->work_ns), look = load64(&slot->look_ns);
+
+	return work + work_of_step(cpu_ns > look ? cpu_ns - look : 0);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* hog.h - a child that wants the CPU for ever, and sleeps when it is told to. */
+#ifndef LAB_HOG_H
+#define LAB_HOG_H
+
+#include "crew.h"
+
+/*
+ * A CREW_FN. Keeps rounds, look_ns and work_ns of its slot up to date; rests while
+ * its slot's rest is 1; exits with 0 when the page's stop is 1.
+ */
+CREW_FN(hog);
+
+/*
+ * Ask hog @i to sleep and wait until it does; false when it has not after
+ * @timeout_ns. hog_wake() lets it go on.
+ */
+bool hog_rest(struct crew *crew, unsigned int i, u64 timeout_ns);
+void hog_wake(struct crew *crew, unsigned int i);
+
+/*
+ * The CPU time of the hog with this pid and slot, @cpu_ns, and without the time
+ * in which the machine stood still. Exact to a step while the hog is not running.
+ */
+u64 hog_work_ns(const struct crew_slot *slot, u64 cpu_ns);
+
+#endif /* LAB_HOG_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* json.h - one JSON object a line on stdout. */
+#ifndef LAB_JSON_H
+#define LAB_JSON_H
+
+#include "types.h"
+
+/* Open an object; its first member is "tool": the program's name. */
+void json_open(void);
+
+void json_text(const char *key, const char *value);
+void json_number(const char *key, u64 value);
+void json_signed(const char *key, s64 value);
+/* Not a number and infinities become null: JSON has no word for them. */
+void json_real(const char *key, double value);
+void json_bool(const char *key, bool value);
+
+/* Close the object and its line, and hand the line out. */
+void json_close(void);
+
+#endif /* LAB_JSON_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* lottery_proc.h - /proc/sched_lottery and its sysctl. */
+#ifndef LAB_LOTTERY_PROC_H
+#define LAB_LOTTERY_PROC_H
+
+#include "affinity.h"
+#include "types.h"
+
+#define LOTTERY_PROC	"/proc/sched_lottery"
+#define LOTTERY_SYSCTL	"/proc/sys/kernel/sched_lottery_stats"
+
+/* Longer than the file of the greatest machine that is supported. */
+#define LOTTERY_PROC_SIZE	(64 + CPUS_MAX * 320)
+
+enum lottery_op {
+	LOTTERY_ENQUEUE,
+	LOTTERY_DEQUEUE,
+	LOTTERY_DRAW,
+	LOTTERY_OPS,
+};
+
+struct lottery_cpu {
+	u32 cpu;
+	char pool[16];
+	u64 tasks;
+	u64 tickets;		/* of all tasks in the pool, the running one too */
+	u64 lotteries;
+	struct {		/* when statistics are on, else 0 */
+		u64 count;
+		u64 ns;
+	} op[LOTTERY_OPS];
+};
+
+struct lottery_state {
+	u64 tick_ns;
+	bool stats;
+	unsigned int cpus;
+	struct lottery_cpu cpu[CPUS_MAX];
+};
+
+/*
+ * Parse the whole text of the file. NULL when it is exactly in the documented
+ * form, else what is wrong with it.
+ */
+const char *lottery_parse(const char *text, struct lottery_state *state);
+
+/* Read and parse the file; exits with EXIT_FAILED when that cannot be done. */
+void lottery_read(struct lottery_state *state);
+
+/* The line of a CPU, NULL when there is none (offline). */
+const struct lottery_cpu *lottery_find(const struct lottery_state *state,
+				       unsigned int cpu);
+
+/* Sums over all CPUs. */
+u64 lottery_tickets(const struct lottery_state *state);
+u64 lottery_tasks(const struct lottery_state *state);
+
+/* Switch the statistics; exits with EXIT_FAILED when that cannot be done. */
+void lottery_stats(bool on);
+
+/* @quantum_ns (0: default) in whole ticks, as the kernel rounds it. */
+u64 lottery_quantum(const struct lottery_state *state, u64 quantum_ns);
+
+#endif /* LAB_LOTTERY_PROC_H */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/* lottery-api.c - the class's interface: refusals first, then the rest. */
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "affinity.h"
+#include "api.h"
+#include "args.h"
+
+#define GROUPS	(API_REFUSAL_GROUPS + 4)
+
+static const char usage[] =
+"Usage: lottery-api [options]\n"
+"\n"
+"Test the interface of SCHED_LOTTERY: what it refuses, what it takes, what that\n"
+"does. The output is KTAP. It sets every task of the machine to SCHED_OTHER\n"
+"(SysRq-n) unless told not to: it is made for a virtual machine.\n"
+"\n"
+"      --reads N       reads of /proc/sched_lottery in a row (100000)\n"
+"      --no-sysrq      without SysRq-n\n"
+"      --cpu CPU       where its tasks run (the first that is allowed)\n"
+"      --ktap          no effect, the output is always KTAP\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+static void parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "reads", required_argument, NULL, 'r' },
+		{ "no-sysrq", no_argument, NULL, 's' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "ktap", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			api.reads = args_number("--reads", optarg, 1, 1000000000);
+			break;
+		case 's':
+			api.sysrq = false;
+			break;
+		case 'c':
+			api.cpu = cpu_argument(optarg);
+			break;
+		case 'k':
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	args_no_more(argc, argv, optind);
+}
+
+int main(int argc, char **argv)
+{
+	struct lottery_state state;
+	struct ktap k;
+
+	args_init("lottery-api");
+	if (argc == 2 && !strcmp(argv[1], API_WAIT_VERB))
+		return api_wait_verb();
+	api.reads = 100000;
+	api.sysrq = true;
+	api.cpu = first_cpu();
+	parse(argc, argv);
+	lottery_require();
+	if (geteuid())
+		die(EXIT_FAILED, "be root: the tests drop privileges");
+	lottery_read(&state);
+	api.tick_ns = state.tick_ns;
+	pin_to_cpu(api.cpu);
+	become_launcher(LAUNCHER_PRIORITY);
+	ktap_start(&k, GROUPS);
+	api_refusals(&k);
+	api_acceptances(&k);
+	api_inheritance(&k);
+	api_effects(&k);
+	api_proc(&k);
+	return ktap_finish(&k);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lottery-floor.c - what a fair task keeps under a lottery hog on the same CPU:
+ * the kernel's fair server owes it 50 ms of every second.
+ */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "affinity.h"
+#include "args.h"
+#include "clock.h"
+#include "hog.h"
+#include "json.h"
+#include "ktap.h"
+#include "lottery_sched.h"
+
+#define FLOOR_PCT_MIN	4.0
+#define FLOOR_PCT_MAX	6.0
+#define WAIT_NS		(60 * NSEC_PER_SEC)
+
+static const char usage[] =
+"Usage: lottery-floor [options]\n"
+"\n"
+"Run a lottery hog and a SCHED_OTHER hog on one CPU and report what part of the\n"
+"CPU the latter gets.\n"
+"\n"
+"      --seconds S     how long (20)\n"
+"      --cpu CPU       where they run (the first that is allowed)\n"
+"      --json          one JSON object\n"
+"      --ktap          check that it is 4 to 6 %, as a test\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+struct options {
+	u32 seconds;
+	u32 cpu;
+	enum output output;
+};
+
+static void parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "ktap", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			o->seconds = (u32)args_number("--seconds", optarg, 1, 3600);
+			break;
+		case 'c':
+			o->cpu = cpu_argument(optarg);
+			break;
+		case 'j':
+			o->output = OUTPUT_JSON;
+			break;
+		case 'k':
+			o->output = OUTPUT_KTAP;
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	args_no_more(argc, argv, optind);
+}
+
+struct floor {
+	double fair_pct;
+	double lottery_pct;
+};
+
+static struct floor measure(const struct options *o)
+{
+	u64 begin, elapsed, ran[2];
+	struct crew crew;
+	unsigned int i;
+
+	crew_create(&crew, 2);
+	crew_fork(&crew, hog, NULL);
+	crew_fork(&crew, hog, NULL);
+	crew_gather(&crew, WAIT_NS);
+	crew_enlist(&crew, 0, 0, 0);
+	crew_release(&crew);
+	begin = now_ns();
+	for (i = 0; i < 2; i++)
+		ran[i] = process_cpu_ns(crew.pid[i]);
+	sleep_until_ns(begin + o->seconds * NSEC_PER_SEC);
+	elapsed = now_ns() - begin;
+	for (i = 0; i < 2; i++)
+		ran[i] = process_cpu_ns(crew.pid[i]) - ran[i];
+	crew_destroy(&crew);
+	return (struct floor){
+		.lottery_pct = 100.0 * (double)ran[0] / (double)elapsed,
+		.fair_pct = 100.0 * (double)ran[1] / (double)elapsed,
+	};
+}
+
+static int report_ktap(const struct options *o, const struct floor *f)
+{
+	bool good = f->fair_pct >= FLOOR_PCT_MIN && f->fair_pct <= FLOOR_PCT_MAX;
+	struct ktap k;
+
+	ktap_start(&k, 1);
+	ktap_note(&k, "fair %.2f %%, lottery %.2f %% of %u s; allowed %.0f..%.0f %%",
+		  f->fair_pct, f->lottery_pct, o->seconds, FLOOR_PCT_MIN, FLOOR_PCT_MAX);
+	ktap_result(&k, good, "a fair task keeps its floor under a lottery hog");
+	return ktap_finish(&k);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .seconds = 20 };
+	int code = EXIT_GOOD;
+	struct floor f;
+
+	args_init("lottery-floor");
+	o.cpu = first_cpu();
+	parse(argc, argv, &o);
+	lottery_require();
+	pin_to_cpu(o.cpu);
+	become_launcher(LAUNCHER_PRIORITY);
+	f = measure(&o);
+	if (o.output == OUTPUT_JSON) {
+		json_open();
+		json_real("fair_pct", f.fair_pct);
+		json_real("lottery_pct", f.lottery_pct);
+		json_number("seconds", o.seconds);
+		json_close();
+	} else if (o.output == OUTPUT_KTAP) {
+		code = report_ktap(&o, &f);
+	} else {
+		printf("%-8s %10s %10s\n", "seconds", "fair %", "lottery %");
+		printf("%-8u %10.2f %10.2f\n", o.seconds, f.fair_pct, f.lottery_pct);
+	}
+	finish_output();
+	return code;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* lottery-share.c - do tasks get the CPU in proportion to their tickets? */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "affinity.h"
+#include "lottery_proc.h"
+#include "lottery_sched.h"
+#include "share.h"
+
+static const char usage[] =
+"Usage: lottery-share [options] RATIO...\n"
+"\n"
+"Run hogs with tickets in a ratio (10:1, 3:2:1 ...) on one CPU and compare the\n"
+"lotteries that each has won with the binomial distribution.\n"
+"\n"
+"      --case NAME     what the tasks do meanwhile (steady):\n"
+"                        steady     nothing else\n"
+"                        fork       each has a child, which inherits the tickets\n"
+"                        exec       each execs first\n"
+"                        sleepwake  the last one sleeps half of the time\n"
+"                        change     the tickets are turned round at half time\n"
+"                        order      they finish equal work: who is first\n"
+"      --seconds S     how long for each ratio (10)\n"
+"      --quantum US    ask for this quantum, 100..1000000 (one tick)\n"
+"      --cpu CPU       where they run (the first that is allowed)\n"
+"      --json          one JSON object for each task\n"
+"      --ktap          check the bound (4 sigma) as a test\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+static const struct share_case *find_case(const char *name)
+{
+	const char *names[16];
+	unsigned int i;
+
+	for (i = 0; share_cases[i].name; i++)
+		names[i] = share_cases[i].name;
+	names[i] = NULL;
+	return &share_cases[args_choice("--case", name, names)];
+}
+
+static void parse(int argc, char **argv, struct share *s, const struct share_case **which)
+{
+	static const struct option longs[] = {
+		{ "case", required_argument, NULL, 'C' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "quantum", required_argument, NULL, 'q' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "ktap", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'C':
+			*which = find_case(optarg);
+			break;
+		case 's':
+			s->seconds = (u32)args_number("--seconds", optarg, 1, 3600);
+			break;
+		case 'q':
+			s->quantum_ask_ns = NSEC_PER_USEC *
+				args_number("--quantum", optarg,
+					    LOTTERY_QUANTUM_MIN / NSEC_PER_USEC,
+					    LOTTERY_QUANTUM_MAX / NSEC_PER_USEC);
+			break;
+		case 'c':
+			s->cpu = cpu_argument(optarg);
+			break;
+		case 'j':
+			s->output = OUTPUT_JSON;
+			break;
+		case 'k':
+			s->output = OUTPUT_KTAP;
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	if (optind == argc)
+		die(EXIT_USAGE, "a ratio (like 10:1) is missing, try --help");
+}
+
+static void __noreturn bad_ratio(const char *text)
+{
+	die(EXIT_USAGE, "bad ratio '%s': allowed 2..%u numbers 1..%u with ':' between",
+	    text, SHARE_TASKS_MAX, LOTTERY_TICKETS_MAX);
+}
+
+static void parse_ratio(struct share *s, const char *text)
+{
+	const char *at = text;
+	char word[16];
+	u64 tickets;
+
+	s->ratio = text;
+	s->count = 0;
+	for (;;) {
+		size_t length = strcspn(at, ":");
+
+		if (length >= sizeof(word) || s->count == SHARE_TASKS_MAX)
+			bad_ratio(text);
+		memcpy(word, at, length);
+		word[length] = '\0';
+		if (!parse_number(word, 1, LOTTERY_TICKETS_MAX, &tickets))
+			bad_ratio(text);
+		s->tickets[s->count++] = (u32)tickets;
+		if (!at[length])
+			break;
+		at += length + 1;
+	}
+	if (s->count < 2)
+		bad_ratio(text);
+}
+
+/* Run one ratio; false when a check has failed. */
+static bool run_ratio(struct share *s, const struct share_case *which, const char *ratio)
+{
+	char name[256];
+	bool good;
+
+	parse_ratio(s, ratio);
+	s->judged = false;
+	good = which->run(s);
+	if (s->output != OUTPUT_KTAP)
+		return good;
+	snprintf(name, sizeof(name), "%s %s", s->kind, ratio);
+	if (good && !s->judged)
+		ktap_skip(&s->ktap, name,
+			  "too few lotteries for a bound: too short, or the machine stood still");
+	else
+		ktap_result(&s->ktap, good, name);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	const struct share_case *which = share_cases;
+	struct share s = { .seconds = 10 };
+	struct lottery_state state;
+	bool good = true;
+	int i;
+
+	args_init("lottery-share");
+	if (argc == 5 && !strcmp(argv[1], SHARE_RESUME))
+		return share_resume(argv);
+	s.cpu = first_cpu();
+	parse(argc, argv, &s, &which);
+	s.kind = which->name;
+	for (i = optind; i < argc; i++)
+		parse_ratio(&s, argv[i]);
+	lottery_require();
+	lottery_read(&state);
+	s.quantum_ns = lottery_quantum(&state, s.quantum_ask_ns);
+	pin_to_cpu(s.cpu);
+	become_launcher(LAUNCHER_PRIORITY);
+	if (s.output == OUTPUT_KTAP)
+		ktap_start(&s.ktap, (unsigned int)(argc - optind));
+	if (s.output == OUTPUT_TABLE)
+		printf("%-12s %-10s %-8s %4s %8s %10s %10s %7s %7s %7s\n", "ratio", "case",
+		       "phase", "task", "tickets", "wins", "expected", "got %", "want %",
+		       "sigma");
+	for (i = optind; i < argc; i++)
+		good &= run_ratio(&s, which, argv[i]);
+	finish_output();
+	if (s.output == OUTPUT_KTAP)
+		return ktap_finish(&s.ktap);
+	return good ? EXIT_GOOD : EXIT_FAILED;
+}

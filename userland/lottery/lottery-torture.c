@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lottery-torture.c - policies, tickets, affinity, cgroups, CPU hotplug, fork,
+ * exec, exit, stop and continue at random; no task may be lost.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "affinity.h"
+#include "args.h"
+#include "clock.h"
+#include "lottery_proc.h"
+#include "lottery_sched.h"
+#include "torture.h"
+
+#define CPUS_MIN	2U
+#define TASKS_PER_CPU	4U
+
+/* Above what the workers may have. */
+#define HELPER_PRIORITY	40
+
+static const char usage[] =
+"Usage: lottery-torture [options]\n"
+"\n"
+"Do everything that can be done to lottery tasks, at random, and see that none is\n"
+"lost. The output is KTAP. Needs root; is skipped (exit code 4) on one CPU.\n"
+"\n"
+"      --seconds S     how long (10); settling takes some more\n"
+"      --seed N        of what is random (1)\n"
+"      --tasks N       2..256 (4 for each CPU)\n"
+"      --no-hotplug    all CPUs stay online\n"
+"      --ktap          no effect, the output is always KTAP\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+static u64 unplugged;		/* what has to be online again in the end */
+
+static void parse(int argc, char **argv, struct torture *x)
+{
+	static const struct option longs[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'r' },
+		{ "tasks", required_argument, NULL, 't' },
+		{ "no-hotplug", no_argument, NULL, 'n' },
+		{ "ktap", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			x->seconds = (u32)args_number("--seconds", optarg, 1, 86400);
+			break;
+		case 'r':
+			x->seed = args_number("--seed", optarg, 0, ~0ULL);
+			break;
+		case 't':
+			x->tasks = (u32)args_number("--tasks", optarg, 2,
+						    TORTURE_TASKS_MAX);
+			break;
+		case 'n':
+			x->hotplug = false;
+			break;
+		case 'k':
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	args_no_more(argc, argv, optind);
+}
+
+static void start_workers(struct torture *x)
+{
+	unsigned int i;
+
+	crew_create(&x->crew, x->tasks + 1);
+	if (!worker_mutex_init(&x->crew))
+		die(EXIT_FAILED, "no priority inheritance mutex");
+	for (i = 0; i < x->tasks; i++)
+		boss_start(x, i);
+	crew_gather(&x->crew, TORTURE_WAIT_NS);
+	for (i = 0; i < x->tasks; i++)
+		crew_enlist(&x->crew, i, random_between(&x->random, 1, 1000), 0);
+	crew_release(&x->crew);
+}
+
+/* The children that do what takes long. */
+enum helper {
+	PLUGGER,
+	MOVER,
+	HELPERS,
+};
+
+static void start_helpers(struct torture *x, struct crew *helpers)
+{
+	struct sched_param param = { .sched_priority = HELPER_PRIORITY };
+	unsigned int i;
+
+	if (x->hotplug)
+		unplugged = plug_mask(x->mask);
+	crew_create(helpers, HELPERS);
+	crew_fork(helpers, plugger, x);
+	crew_fork(helpers, mover, x);
+	crew_gather(helpers, TORTURE_WAIT_NS);
+	for (i = 0; i < HELPERS; i++)
+		if (sched_setscheduler(helpers->pid[i], SCHED_FIFO, &param))
+			die(EXIT_FAILED, "cannot raise a helper: %s", strerror(errno));
+	crew_release(helpers);
+}
+
+static void online_again(void)
+{
+	plug_online(unplugged);
+}
+
+static void report_helper(struct ktap *k, const struct crew_slot *slot, const char *name,
+			  const char *why_not)
+{
+	if (why_not) {
+		ktap_skip(k, name, why_not);
+		return;
+	}
+	ktap_note(k, "%llu times, %u went wrong", load64(&slot->value), load(&slot->guard));
+	ktap_result(k, load64(&slot->value) && !load(&slot->guard), name);
+}
+
+static void report_helpers(struct ktap *k, const struct torture *x, struct crew *helpers)
+{
+	const char *no_hotplug = NULL;
+
+	if (!x->hotplug)
+		no_hotplug = "--no-hotplug";
+	else if (!unplugged)
+		no_hotplug = "no CPU of this machine can go offline";
+	ktap_result(k, !crew_stop(helpers, TORTURE_WAIT_NS), "hotplug and moves come to an end");
+	report_helper(k, &helpers->page->slot[PLUGGER], "CPUs go offline and come back",
+		      no_hotplug);
+	report_helper(k, &helpers->page->slot[MOVER], "tasks move between cgroups",
+		      x->groups ? NULL : "no cgroup2 at /sys/fs/cgroup");
+	crew_destroy(helpers);
+}
+
+static void report_actions(struct ktap *k, const struct torture *x)
+{
+	u64 wrong = 0;
+	unsigned int i;
+
+	for (i = 0; i < ACTIONS; i++) {
+		ktap_note(k, "%s: %llu, %llu went wrong", action_names[i], x->done[i],
+			  x->wrong[i]);
+		wrong += x->wrong[i];
+	}
+	if (wrong)
+		ktap_note(k, "the last error: %s", strerror(x->last_errno));
+	ktap_result(k, !wrong, "every call is served");
+}
+
+/* The rounds of all workers at some time. */
+struct marks {
+	struct torture *torture;
+	u64 rounds[TORTURE_TASKS_MAX];
+};
+
+static bool all_went_on(void *arg)
+{
+	struct marks *m = arg;
+	struct torture *x = m->torture;
+	unsigned int i;
+	bool all = true;
+
+	for (i = 0; i < x->tasks; i++) {
+		boss_look_after(x, i);
+		all &= load64(&x->crew.page->slot[i].rounds) != m->rounds[i];
+	}
+	return all;
+}
+
+static void report_progress(struct ktap *k, struct torture *x)
+{
+	struct marks m = { .torture = x };
+	unsigned int i;
+	bool good;
+
+	for (i = 0; i < x->tasks; i++)
+		m.rounds[i] = load64(&x->crew.page->slot[i].rounds);
+	good = wait_until(all_went_on, &m, TORTURE_WAIT_NS);
+	for (i = 0; !good && i < x->tasks; i++)
+		if (load64(&x->crew.page->slot[i].rounds) == m.rounds[i])
+			ktap_note(k, "task %u (pid %d) stands still", i + 1, x->crew.pid[i]);
+	ktap_result(k, good, "every task gets ahead afterwards");
+}
+
+static bool all_idle(void *arg)
+{
+	struct torture *x = arg;
+	unsigned int i;
+	bool idle = true;
+
+	for (i = 0; i < x->tasks; i++) {
+		boss_look_after(x, i);
+		idle &= load(&x->crew.page->slot[i].mark) == ORDER_NONE;
+	}
+	return idle;
+}
+
+static void report_orders(struct ktap *k, struct torture *x)
+{
+	bool good = wait_until(all_idle, x, TORTURE_WAIT_NS);
+	u64 done = 0, wrong = 0;
+	unsigned int i;
+
+	for (i = 0; i < x->tasks; i++) {
+		done += load64(&x->crew.page->slot[i].value);
+		wrong += load(&x->crew.page->slot[i].guard);
+	}
+	ktap_note(k, "%llu orders done (fork, exec, sleep, lock), %llu went wrong", done,
+		  wrong);
+	ktap_result(k, good && !wrong, "every order is done");
+}
+
+static void report_exits(struct ktap *k, struct torture *x)
+{
+	unsigned int bad = crew_stop(&x->crew, TORTURE_WAIT_NS);
+
+	ktap_note(k, "%u of %u tasks did not exit well, %llu of %llu before did not", bad,
+		  x->tasks, x->deaths, x->restarts);
+	ktap_result(k, !bad && !x->deaths, "every task exits, none is lost");
+}
+
+static bool same_pools(void *arg)
+{
+	const struct lottery_state *before = arg;
+	struct lottery_state state;
+
+	lottery_read(&state);
+	return lottery_tasks(&state) == lottery_tasks(before) &&
+	       lottery_tickets(&state) == lottery_tickets(before);
+}
+
+/* Not at once: a parent is told of an exit a little before the last dequeue. */
+static void report_pools(struct ktap *k, struct lottery_state *before)
+{
+	bool good = wait_until(same_pools, before, TORTURE_WAIT_NS);
+	struct lottery_state state;
+
+	lottery_read(&state);
+	ktap_note(k, "%llu tasks with %llu tickets in the pools, before it were %llu with %llu",
+		  lottery_tasks(&state), lottery_tickets(&state), lottery_tasks(before),
+		  lottery_tickets(before));
+	ktap_result(k, good, "the pools are as they were");
+}
+
+static int torture(struct torture *x)
+{
+	struct lottery_state before;
+	struct crew helpers;
+	struct ktap k;
+
+	lottery_read(&before);
+	ktap_start(&k, 8);
+	ktap_note(&k, "seed %llu, %u tasks, %u s, CPUs %#llx", x->seed, x->tasks, x->seconds,
+		  x->mask);
+	start_workers(x);
+	start_helpers(x, &helpers);
+	boss_run(x, now_ns() + x->seconds * NSEC_PER_SEC);
+	boss_calm(x);
+	report_helpers(&k, x, &helpers);
+	boss_calm(x);	/* once more, for those that were restarted */
+	groups_leave(x);
+	report_actions(&k, x);
+	report_orders(&k, x);
+	report_progress(&k, x);
+	report_exits(&k, x);
+	report_pools(&k, &before);
+	crew_destroy(&x->crew);
+	return ktap_finish(&k);
+}
+
+int main(int argc, char **argv)
+{
+	struct torture x = { .seconds = 10, .seed = 1, .hotplug = true };
+	int code;
+
+	args_init("lottery-torture");
+	if (argc == 5 && !strcmp(argv[1], TORTURE_RESUME))
+		return worker_resume(argv);
+	parse(argc, argv, &x);
+	lottery_require();
+	if (geteuid())
+		die(EXIT_FAILED, "be root: CPUs are taken offline and cgroups made");
+	x.mask = affinity_of(0);
+	if (count_cpus(x.mask) < CPUS_MIN)
+		die(EXIT_SKIPPED, "needs %u CPUs, has %u", CPUS_MIN, count_cpus(x.mask));
+	if (!x.tasks)
+		x.tasks = TASKS_PER_CPU * count_cpus(x.mask);
+	x.random.state = x.seed;
+	become_launcher(LAUNCHER_PRIORITY);
+	if (x.hotplug)
+		atexit(online_again);
+	groups_make(&x);
+	code = torture(&x);
+	groups_remove(&x);
+	return code;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lottery.c - run a command with lottery tickets, give tickets to a running
+ * task, show what a task has. Feels like chrt(1).
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "json.h"
+#include "lottery_proc.h"
+#include "lottery_sched.h"
+#include "procfs.h"
+
+#define EXIT_NOT_EXECUTABLE	126
+#define EXIT_NOT_FOUND		127
+
+/* Above every thread id: the kernel's PID_MAX_LIMIT. */
+#define TID_LIMIT	4194304U
+
+/* Threads of one process that -a follows. */
+#define THREADS_MAX	65536U
+
+static const char usage[] =
+"Usage: lottery -t TICKETS [options] COMMAND [ARGUMENT...]\n"
+"       lottery -t TICKETS [options] -p PID\n"
+"       lottery [-a] [--json] -p PID\n"
+"       lottery -m\n"
+"\n"
+"Run a command in the SCHED_LOTTERY class, move a running task there, or show\n"
+"what a task has.\n"
+"\n"
+"  -t, --tickets TICKETS     1..1000000, or 0 to derive them from the nice value\n"
+"  -q, --quantum MICROS      100..1000000, rounded up to ticks; 0 for one tick\n"
+"  -R, --reset-on-fork       children start as SCHED_OTHER\n"
+"  -p, --pid PID             an existing task instead of a command\n"
+"  -a, --all-tasks           with -p: all threads of the process\n"
+"  -m, --max                 show the limits\n"
+"  -v, --verbose             say what is done\n"
+"      --json                one JSON object a line\n"
+"  -h, --help                this text\n"
+"  -V, --version             the version\n";
+
+struct options {
+	bool set;		/* -t was given */
+	bool quantum_set;
+	bool reset_on_fork;
+	bool all;
+	bool limits;
+	bool verbose;
+	bool json;
+	u32 tickets;
+	u64 quantum_ns;
+	pid_t pid;		/* 0 without -p */
+};
+
+static u64 parse_quantum(const char *text)
+{
+	u64 us;
+
+	if (!parse_number(text, 0, LOTTERY_QUANTUM_MAX / NSEC_PER_USEC, &us) ||
+	    (us && us < LOTTERY_QUANTUM_MIN / NSEC_PER_USEC))
+		die(EXIT_USAGE, "--quantum: bad value '%s': allowed 0 or 100..1000000 us",
+		    text);
+	return us * NSEC_PER_USEC;
+}
+
+static void parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "tickets", required_argument, NULL, 't' },
+		{ "quantum", required_argument, NULL, 'q' },
+		{ "reset-on-fork", no_argument, NULL, 'R' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "all-tasks", no_argument, NULL, 'a' },
+		{ "max", no_argument, NULL, 'm' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	/* '+': the options of the command are not ours */
+	while ((c = getopt_long(argc, argv, "+:t:q:Rp:amvhV", longs, NULL)) != -1) {
+		switch (c) {
+		case 't':
+			o->tickets = (u32)args_number("--tickets", optarg, 0,
+						      LOTTERY_TICKETS_MAX);
+			o->set = true;
+			break;
+		case 'q':
+			o->quantum_ns = parse_quantum(optarg);
+			o->quantum_set = true;
+			break;
+		case 'R':
+			o->reset_on_fork = true;
+			break;
+		case 'p':
+			o->pid = (pid_t)args_number("--pid", optarg, 1, 1 << 30);
+			break;
+		case 'a':
+			o->all = true;
+			break;
+		case 'm':
+			o->limits = true;
+			break;
+		case 'v':
+			o->verbose = true;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+}
+
+static void check(int argc, char **argv, const struct options *o)
+{
+	bool command = optind < argc;
+
+	if (o->limits && (o->set || o->pid || command))
+		die(EXIT_USAGE, "-m goes without tickets, pid and command");
+	if (o->limits)
+		return;
+	if (o->pid)
+		args_no_more(argc, argv, optind);
+	else if (!command)
+		die(EXIT_USAGE, "a command or -p PID is missing, try --help");
+	else if (!o->set)
+		die(EXIT_USAGE, "-t TICKETS is missing (0..%u)", LOTTERY_TICKETS_MAX);
+	if (o->all && !o->pid)
+		die(EXIT_USAGE, "-a needs -p PID");
+	if (!o->set && (o->quantum_set || o->reset_on_fork))
+		die(EXIT_USAGE, "-q and -R need -t TICKETS");
+}
+
+/* Exit with the one line that explains why a call for @pid failed. */
+static void __noreturn refused(pid_t pid, int error)
+{
+	switch (error) {
+	case EINVAL:
+	case E2BIG:
+		die(EXIT_UNSUPPORTED, LOTTERY_MISSING);
+	case EPERM:
+	case EACCES:
+		die(EXIT_FAILED, LOTTERY_DENIED);
+	case ESRCH:
+		die(EXIT_FAILED, "pid %d: no such task", pid);
+	default:
+		die(EXIT_FAILED, "pid %d: %s", pid, strerror(error));
+	}
+}
+
+/* Like attr_get(); exits on errors and on a kernel without tickets. */
+static bool get(pid_t pid, struct lottery_attr *attr, bool may_be_gone)
+{
+	if (attr_get(pid, attr)) {
+		if (errno == ESRCH && may_be_gone)
+			return false;
+		refused(pid, errno);
+	}
+	if (attr->size < ATTR_SIZE_VER2)
+		die(EXIT_UNSUPPORTED, LOTTERY_MISSING);
+	return true;
+}
+
+static int nice_of(pid_t pid)
+{
+	return getpriority(PRIO_PROCESS, (id_t)pid);
+}
+
+static void show_tickets(pid_t pid, const char *when, const struct lottery_attr *attr)
+{
+	if (attr->sched_policy != SCHED_LOTTERY)
+		printf("pid %d's %s tickets: none\n", pid, when);
+	else if (attr->sched_tickets)
+		printf("pid %d's %s tickets: %u\n", pid, when, attr->sched_tickets);
+	else
+		printf("pid %d's %s tickets: %u (derived from nice %d)\n", pid, when,
+		       tickets_of_nice(attr->sched_nice), attr->sched_nice);
+}
+
+static void show_policy(pid_t pid, const char *when, const struct lottery_attr *attr)
+{
+	const char *name = policy_name(attr->sched_policy);
+	const char *reset = attr->sched_flags & ATTR_RESET_ON_FORK ?
+			    "|SCHED_RESET_ON_FORK" : "";
+
+	if (name)
+		printf("pid %d's %s scheduling policy: %s%s\n", pid, when, name, reset);
+	else
+		printf("pid %d's %s scheduling policy: %u%s\n", pid, when,
+		       attr->sched_policy, reset);
+}
+
+static void show_quantum(pid_t pid, const char *when, const struct lottery_attr *attr)
+{
+	if (attr->sched_policy != SCHED_LOTTERY)
+		return;
+	if (attr->sched_runtime)
+		printf("pid %d's %s quantum: %llu us\n", pid, when,
+		       attr->sched_runtime / NSEC_PER_USEC);
+	else
+		printf("pid %d's %s quantum: one tick\n", pid, when);
+}
+
+static void show_json(pid_t pid, const struct lottery_attr *attr)
+{
+	const char *name = policy_name(attr->sched_policy);
+	bool lottery = attr->sched_policy == SCHED_LOTTERY;
+	u32 tickets = attr->sched_tickets ? attr->sched_tickets :
+					    tickets_of_nice(attr->sched_nice);
+
+	json_open();
+	json_number("pid", (u64)pid);
+	json_text("policy", name ? name : "unknown");
+	json_number("tickets", lottery ? tickets : 0);
+	json_bool("derived", lottery && !attr->sched_tickets);
+	json_signed("nice", attr->sched_nice);
+	json_number("quantum_ns", lottery ? attr->sched_runtime : 0);
+	json_bool("reset_on_fork", attr->sched_flags & ATTR_RESET_ON_FORK);
+	json_close();
+}
+
+static void show(const struct options *o, pid_t pid, const char *when,
+		 const struct lottery_attr *attr)
+{
+	if (o->json) {
+		show_json(pid, attr);
+		return;
+	}
+	if (!o->set || o->verbose)
+		show_policy(pid, when, attr);
+	show_tickets(pid, when, attr);
+	if (!o->set || o->verbose)
+		show_quantum(pid, when, attr);
+}
+
+/*
+ * What was not asked to change stays as it is for a task that is in the class
+ * already; another one starts with the defaults.
+ */
+static void change(const struct options *o, pid_t pid, const struct lottery_attr *old)
+{
+	struct lottery_attr new = lottery_attr_of(o->tickets, o->quantum_ns, nice_of(pid));
+
+	if (old->sched_policy == SCHED_LOTTERY) {
+		if (!o->quantum_set)
+			new.sched_runtime = old->sched_runtime;
+		new.sched_flags = old->sched_flags & ATTR_RESET_ON_FORK;
+	}
+	if (o->reset_on_fork)
+		new.sched_flags |= ATTR_RESET_ON_FORK;
+	if (attr_set(pid, &new))
+		refused(pid, errno);
+}
+
+/* Show one task, or change it and show both. False when it is gone. */
+static bool treat(const struct options *o, pid_t pid, bool may_be_gone)
+{
+	struct lottery_attr attr;
+
+	if (!get(pid, &attr, may_be_gone))
+		return false;
+	if (!o->set || !o->json)
+		show(o, pid, "current", &attr);
+	if (!o->set)
+		return true;
+	change(o, pid, &attr);
+	if (get(pid, &attr, may_be_gone))
+		show(o, pid, "new", &attr);
+	return true;
+}
+
+/* Treat the threads that were not treated before; returns how many. */
+static unsigned int treat_new_threads(const struct options *o, pid_t *tids, u8 *seen)
+{
+	int i, count = read_threads(o->pid, tids, THREADS_MAX);
+	unsigned int treated = 0;
+
+	if (count < 0)
+		refused(o->pid, count == -ENOENT ? ESRCH : -count);
+	if (count > (int)THREADS_MAX)
+		die(EXIT_FAILED, "pid %d: more than %u threads", o->pid, THREADS_MAX);
+	for (i = 0; i < count; i++) {
+		u32 tid = (u32)tids[i];
+
+		if (tid >= TID_LIMIT || seen[tid])
+			continue;
+		seen[tid] = 1;
+		treated += treat(o, tids[i], true);
+	}
+	return treated;
+}
+
+/* Again and again: a thread not yet changed may have started another. */
+static void treat_threads(const struct options *o)
+{
+	pid_t *tids = malloc(THREADS_MAX * sizeof(*tids));
+	u8 *seen = calloc(TID_LIMIT, sizeof(*seen));
+
+	if (!tids || !seen)
+		die(EXIT_FAILED, "no memory");
+	if (!treat_new_threads(o, tids, seen))
+		refused(o->pid, ESRCH);
+	while (o->set && treat_new_threads(o, tids, seen))
+		continue;
+	free(seen);
+	free(tids);
+}
+
+static void show_limits(const struct options *o)
+{
+	int error = lottery_probe();
+
+	if (error && error != EPERM)
+		refused(0, error);
+	if (o->json) {
+		json_open();
+		json_number("tickets_min", 1);
+		json_number("tickets_max", LOTTERY_TICKETS_MAX);
+		json_number("quantum_min_ns", LOTTERY_QUANTUM_MIN);
+		json_number("quantum_max_ns", LOTTERY_QUANTUM_MAX);
+		json_close();
+		return;
+	}
+	printf("SCHED_LOTTERY min/max tickets\t: 1/%u\n", LOTTERY_TICKETS_MAX);
+	printf("SCHED_LOTTERY min/max quantum\t: %llu/%llu us\n",
+	       LOTTERY_QUANTUM_MIN / NSEC_PER_USEC, LOTTERY_QUANTUM_MAX / NSEC_PER_USEC);
+	printf("SCHED_LOTTERY tickets of nice -20/0/19\t: %u/%u/%u\n",
+	       tickets_of_nice(-20), tickets_of_nice(0), tickets_of_nice(19));
+}
+
+static void __noreturn run_command(const struct options *o, char **command)
+{
+	struct lottery_attr attr;
+	int error;
+
+	get(0, &attr, false);
+	change(o, 0, &attr);
+	if (o->verbose) {
+		get(0, &attr, false);
+		show(o, getpid(), "new", &attr);
+	}
+	finish_output();
+	execvp(command[0], command);
+	error = errno;
+	complain("cannot run %s: %s", command[0], strerror(error));
+	exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { };
+
+	args_init("lottery");
+	parse(argc, argv, &o);
+	check(argc, argv, &o);
+	if (o.limits)
+		show_limits(&o);
+	else if (!o.pid)
+		run_command(&o, argv + optind);
+	else if (o.all)
+		treat_threads(&o);
+	else
+		treat(&o, o.pid, false);
+	finish_output();
+	return EXIT_GOOD;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * share.h - lottery-share: CPU time in quanta (wins) against tickets.
+ *
+ * Every lottery of a window is a Bernoulli trial for each task, with p =
+ * tickets / total. Wins are CPU time in quanta, n is the sum of the wins of
+ * all: what fair tasks got meanwhile (the fair server's 5 %) is in neither. A
+ * quantum that something cut short counts as the part that it was, which can
+ * only lower the variance below the n p (1 - p) of the bound. Time in which
+ * the machine under the guest stood still is nobody's win: it would count as
+ * many lotteries, and was not even one. Where nearly all of the time was such,
+ * nothing is judged.
+ *
+ * The launcher is SCHED_FIFO on the hogs' CPU: while it looks, none of them
+ * runs, so all CPU clocks stand still and a window has sharp ends. Windows end
+ * at times that do not depend on who has won, else they would favour someone.
+ */
+#ifndef LOTTERY_SHARE_H
+#define LOTTERY_SHARE_H
+
+#include "args.h"
+#include "crew.h"
+#include "ktap.h"
+#include "types.h"
+
+#define SHARE_TASKS_MAX		64U
+#define SHARE_SIGMAS		4.0
+
+/*
+ * Below this variance (in squared lotteries) the binomial is too skewed for the
+ * bound to mean what it says, and a task is shown but not judged.
+ */
+#define SHARE_VARIANCE_MIN	25.0
+
+/* How many times as long as it ran the machine may have stood still. */
+#define SHARE_STALLED_MAX	4U
+
+/* To start, to fall asleep, to exit: far above what a slow machine needs. */
+#define SHARE_WAIT_NS		(60 * NSEC_PER_SEC)
+
+struct share {
+	const char *kind;	/* the name of the case */
+	const char *ratio;	/* as given, "10:1" */
+	unsigned int count;
+	u32 tickets[SHARE_TASKS_MAX];
+	u32 seconds;
+	u32 cpu;
+	u64 quantum_ask_ns;	/* what the tasks ask for, 0 = default */
+	u64 quantum_ns;		/* what they get */
+	enum output output;
+	struct ktap ktap;
+	bool judged;		/* by at least one bound */
+};
+
+/* One contender of a window. */
+struct player {
+	pid_t pid;
+	const struct crew_slot *slot;
+	u32 tickets;
+	u64 open_cpu_ns;	/* its CPU time when the window opened */
+	u64 open_work_ns;	/* and that without stalls */
+	u64 ran_ns;		/* in all windows so far, without stalls */
+	u64 stalled_ns;
+};
+
+/* A case returns false when a check has failed. */
+struct share_case {
+	const char *name;
+	bool (*run)(struct share *s);
+};
+
+extern const struct share_case share_cases[];	/* ends with a NULL name */
+
+/*
+ * What the case exec execs: this program with SHARE_RESUME, the descriptor of
+ * the shared page, its number of slots and the slot of the hog.
+ */
+#define SHARE_RESUME	"--resume-hog"
+int share_resume(char **argv);
+
+void window_open(struct player *players, unsigned int count);
+void window_close(struct player *players, unsigned int count);
+
+/* Print every player's line; false when one is outside its bound. */
+bool share_report(struct share *s, const char *phase, const struct player *players,
+		  unsigned int count);
+
+/* A note in the KTAP stream, or a complaint on stderr; returns false. */
+bool share_fault(struct share *s, const char *format, ...) __printf(2, 3);
+
+#endif /* LOTTERY_SHARE_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* smp.h - lottery-smp: where the class puts its tasks. */
+#ifndef LOTTERY_SMP_H
+#define LOTTERY_SMP_H
+
+#include "crew.h"
+#include "ktap.h"
+#include "random.h"
+#include "types.h"
+
+#define SMP_CPUS_MIN	2U
+#define SMP_CPUS_MAX	4U
+
+/* To start and to exit. */
+#define SMP_WAIT_NS	(60 * NSEC_PER_SEC)
+
+/* For the class to move tasks after something has changed. */
+#define SMP_MOVE_NS	(10 * NSEC_PER_SEC)
+
+struct smp {
+	u64 mask;			/* the CPUs of the tests */
+	unsigned int count;
+	u32 cpu[SMP_CPUS_MAX];
+	u32 seconds;			/* of the longer tests */
+	bool hotplug;
+	struct random random;
+};
+
+extern struct smp smp;
+
+/* smp_common.c: hogs that are lottery tasks */
+#define HERD_MAX	64U
+
+struct herd {
+	struct crew crew;
+	unsigned int count;
+	u32 tickets[HERD_MAX];
+	u64 others;		/* tickets in the pools before */
+};
+
+void herd_create(struct herd *h);
+/* Put another hog, allowed on @mask, to those that wait for the release. */
+void herd_add(struct herd *h, u32 tickets, u64 mask);
+void herd_release(struct herd *h);
+/* Kill all and wait until they have left the pools, too. */
+void herd_destroy(struct herd *h);
+
+/* Every hog that is alive gets ahead within SMP_MOVE_NS; fails the test. */
+bool expect_progress(struct ktap_case *t, struct herd *h);
+
+/* The sum of all CPUs; a task that moves meanwhile can be in it twice or not. */
+u64 tickets_in_pools(void);
+
+/* How many lottery tasks a CPU has; 0 when it is offline. */
+u64 tasks_on(u32 cpu);
+
+/* Within SMP_MOVE_NS every CPU of the tests has a lottery task. */
+bool every_cpu_has_work(void);
+
+/* The groups of tests, each a subtest of @k. */
+#define SMP_GROUPS	3U
+void smp_balance(struct ktap *k);
+void smp_affinity(struct ktap *k);
+void smp_hotplug(struct ktap *k);
+
+/* Bring every CPU of the tests online again. */
+void smp_online_all(void);
+
+#endif /* LOTTERY_SMP_H */

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smp_balance.c - lottery-smp: the sums of tickets are the same on all CPUs,
+ * as far as whole tasks allow it.
+ *
+ * The bound: the fullest and the emptiest CPU differ by no more than the
+ * tickets of the greatest task. Placing one task after the other on the CPU
+ * with the smallest sum keeps it, and while it is broken, moving any task from
+ * the fullest to the emptiest CPU is a gain. A sixteenth of the mean sum comes
+ * on top: what real-time tasks (such as the watcher) take of a CPU counts.
+ */
+#include "affinity.h"
+#include "args.h"
+#include "clock.h"
+#include "lottery_proc.h"
+#include "lottery_sched.h"
+#include "procfs.h"
+#include "smp.h"
+
+#define HOGS_PER_CPU	8U
+#define TICKETS_LOW	100U
+#define TICKETS_HIGH	1000U
+
+/* What the sums of all CPUs are at a moment. */
+struct sums {
+	u64 lowest;
+	u64 highest;
+	u64 total;
+	u64 wanted;		/* of the total: all are in the pools */
+	u64 bound;		/* of their difference */
+};
+
+static void look_at_sums(struct sums *sums)
+{
+	const struct lottery_cpu *line;
+	struct lottery_state state;
+	unsigned int i;
+
+	sums->lowest = ~0ULL;
+	sums->highest = 0;
+	sums->total = 0;
+	lottery_read(&state);
+	for (i = 0; i < smp.count; i++) {
+		u64 tickets;
+
+		line = lottery_find(&state, smp.cpu[i]);
+		tickets = line ? line->tickets : 0;
+		sums->total += tickets;
+		if (tickets < sums->lowest)
+			sums->lowest = tickets;
+		if (tickets > sums->highest)
+			sums->highest = tickets;
+	}
+}
+
+static bool is_balanced(void *arg)
+{
+	struct sums *sums = arg;
+
+	look_at_sums(sums);
+	return sums->total >= sums->wanted &&
+	       sums->highest - sums->lowest <= sums->bound + sums->total / smp.count / 16;
+}
+
+static void expect_balance(struct ktap_case *t, const struct herd *h, const char *when)
+{
+	struct sums sums = { };
+	unsigned int i;
+
+	for (i = 0; i < h->count; i++) {
+		if (!h->crew.pid[i])
+			continue;
+		sums.wanted += h->tickets[i];
+		if (h->tickets[i] > sums.bound)
+			sums.bound = h->tickets[i];
+	}
+	expect(t, wait_until(is_balanced, &sums, SMP_MOVE_NS),
+	       "%s: after %llu s the sums are %llu to %llu (all: %llu of %llu), bound %llu and a 16th",
+	       when, SMP_MOVE_NS / NSEC_PER_SEC, sums.lowest, sums.highest, sums.total,
+	       sums.wanted, sums.bound);
+	ktap_note(t->ktap, "%s: sums %llu to %llu, bound %llu", when, sums.lowest,
+		  sums.highest, sums.bound);
+}
+
+static void start_mixed(struct herd *h)
+{
+	unsigned int i;
+
+	herd_create(h);
+	for (i = 0; i < HOGS_PER_CPU * smp.count; i++)
+		herd_add(h, random_between(&smp.random, TICKETS_LOW, TICKETS_HIGH), smp.mask);
+	herd_release(h);
+}
+
+static void release_spreads(struct ktap_case *t)
+{
+	struct herd h;
+	unsigned int i;
+
+	herd_create(&h);
+	for (i = 0; i < smp.count; i++)
+		herd_add(&h, 100, smp.mask);
+	herd_release(&h);
+	expect(t, every_cpu_has_work(), "%u tasks, and a CPU without one", smp.count);
+	expect_progress(t, &h);
+	herd_destroy(&h);
+}
+
+static void sums_balance(struct ktap_case *t)
+{
+	struct herd h;
+
+	start_mixed(&h);
+	expect_balance(t, &h, "after the release");
+	expect_progress(t, &h);
+	herd_destroy(&h);
+}
+
+/* The tasks that are where the first one is, and that one. */
+static void choose_neighbours(const struct herd *h, bool *chosen)
+{
+	struct task_stat first = { }, stat;
+	unsigned int i;
+
+	read_task_stat(h->crew.pid[0], &first);
+	for (i = 0; i < h->count; i++)
+		chosen[i] = !i || (!read_task_stat(h->crew.pid[i], &stat) &&
+				   stat.cpu == first.cpu);
+}
+
+/* A CPU whose tasks have all gone gets others. */
+static void balance_after_exit(struct ktap_case *t)
+{
+	bool chosen[HERD_MAX];
+	struct herd h;
+	unsigned int i;
+
+	start_mixed(&h);
+	expect_balance(t, &h, "before");
+	choose_neighbours(&h, chosen);
+	for (i = 0; i < h.count; i++)
+		if (chosen[i])
+			crew_kill(&h.crew, i);
+	expect_balance(t, &h, "after the exits");
+	expect_progress(t, &h);
+	herd_destroy(&h);
+}
+
+/* All tasks of one CPU suddenly hold five times as many tickets. */
+static void balance_after_change(struct ktap_case *t)
+{
+	bool chosen[HERD_MAX];
+	struct herd h;
+	unsigned int i;
+
+	start_mixed(&h);
+	expect_balance(t, &h, "before");
+	choose_neighbours(&h, chosen);
+	for (i = 0; i < h.count; i++) {
+		if (!chosen[i])
+			continue;
+		h.tickets[i] *= 5;
+		crew_enlist(&h.crew, i, h.tickets[i], 0);
+	}
+	expect_balance(t, &h, "after the change");
+	expect_progress(t, &h);
+	herd_destroy(&h);
+}
+
+static bool all_on_first(void *arg)
+{
+	return tasks_on(smp.cpu[0]) >= *(unsigned int *)arg;
+}
+
+/* Tasks that were bound to one CPU are let go: the idle CPUs get some. */
+static void idle_gets_work(struct ktap_case *t)
+{
+	struct herd h;
+	unsigned int i;
+
+	herd_create(&h);
+	for (i = 0; i < 2 * smp.count; i++)
+		herd_add(&h, 100, 1ULL << smp.cpu[0]);
+	herd_release(&h);
+	expect(t, wait_until(all_on_first, &h.count, SMP_MOVE_NS),
+	       "not all tasks are on the CPU that they are bound to");
+	for (i = 0; i < h.count; i++)
+		affinity_set(h.crew.pid[i], smp.mask);
+	expect(t, every_cpu_has_work(), "an idle CPU gets no work within %llu s",
+	       SMP_MOVE_NS / NSEC_PER_SEC);
+	expect_balance(t, &h, "after letting go");
+	expect_progress(t, &h);
+	herd_destroy(&h);
+}
+
+void smp_balance(struct ktap *k)
+{
+	static const struct ktap_test tests[] = {
+		{ "a task for each CPU finds it", release_spreads },
+		{ "an idle CPU gets work", idle_gets_work },
+		{ "the sums of tickets balance", sums_balance },
+		{ "they balance again after exits", balance_after_exit },
+		{ "they balance again after changes of tickets", balance_after_change },
+	};
+
+	ktap_group(k, "balance", tests, ARRAY_SIZE(tests));
+}

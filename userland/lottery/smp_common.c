@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/* smp_common.c - lottery-smp: hogs that are lottery tasks. */
+#include <string.h>
+
+#include "affinity.h"
+#include "args.h"
+#include "clock.h"
+#include "hog.h"
+#include "lottery_proc.h"
+#include "smp.h"
+
+struct smp smp;
+
+u64 tickets_in_pools(void)
+{
+	struct lottery_state state;
+
+	lottery_read(&state);
+	return lottery_tickets(&state);
+}
+
+void herd_create(struct herd *h)
+{
+	h->count = 0;
+	h->others = tickets_in_pools();
+	crew_create(&h->crew, HERD_MAX);
+}
+
+void herd_add(struct herd *h, u32 tickets, u64 mask)
+{
+	unsigned int i = crew_fork(&h->crew, hog, NULL);
+	int error = affinity_set(h->crew.pid[i], mask);
+
+	if (error)
+		die(EXIT_FAILED, "cannot bind task %u to the CPUs %#llx: %s", i + 1, mask,
+		    strerror(-error));
+	h->tickets[i] = tickets;
+	h->count++;
+}
+
+void herd_release(struct herd *h)
+{
+	unsigned int i;
+
+	crew_gather(&h->crew, SMP_WAIT_NS);
+	for (i = 0; i < h->count; i++)
+		crew_enlist(&h->crew, i, h->tickets[i], 0);
+	crew_release(&h->crew);
+}
+
+static bool has_left(void *arg)
+{
+	const struct herd *h = arg;
+
+	return tickets_in_pools() <= h->others;
+}
+
+/* A parent is told of an exit a little before the last dequeue. */
+void herd_destroy(struct herd *h)
+{
+	crew_destroy(&h->crew);
+	if (!wait_until(has_left, h, SMP_WAIT_NS))
+		die(EXIT_FAILED, "%llu tickets in the pools when all tasks have ended",
+		    tickets_in_pools());
+}
+
+/* The rounds of all hogs at some time. */
+struct marks {
+	const struct herd *herd;
+	u64 rounds[HERD_MAX];
+};
+
+static bool all_went_on(void *arg)
+{
+	const struct marks *m = arg;
+	unsigned int i;
+
+	for (i = 0; i < m->herd->count; i++)
+		if (m->herd->crew.pid[i] &&
+		    load64(&m->herd->crew.page->slot[i].rounds) == m->rounds[i])
+			return false;
+	return true;
+}
+
+bool expect_progress(struct ktap_case *t, struct herd *h)
+{
+	struct marks m = { .herd = h };
+	unsigned int i;
+
+	for (i = 0; i < h->count; i++)
+		m.rounds[i] = load64(&h->crew.page->slot[i].rounds);
+	if (wait_until(all_went_on, &m, SMP_MOVE_NS))
+		return true;
+	for (i = 0; i < h->count; i++)
+		expect(t, !h->crew.pid[i] ||
+		       load64(&h->crew.page->slot[i].rounds) != m.rounds[i],
+		       "task %u (pid %d, %u tickets) stands still", i + 1,
+		       h->crew.pid[i], h->tickets[i]);
+	return false;
+}
+
+u64 tasks_on(u32 cpu)
+{
+	const struct lottery_cpu *line;
+	struct lottery_state state;
+
+	lottery_read(&state);
+	line = lottery_find(&state, cpu);
+	return line ? line->tasks : 0;
+}
+
+static bool work_everywhere(void *arg)
+{
+	const struct lottery_cpu *line;
+	struct lottery_state state;
+	unsigned int i;
+
+	(void)arg;
+	lottery_read(&state);
+	for (i = 0; i < smp.count; i++) {
+		line = lottery_find(&state, smp.cpu[i]);
+		if (!line || !line->tasks)
+			return false;
+	}
+	return true;
+}
+
+bool every_cpu_has_work(void)
+{
+	return wait_until(work_everywhere, NULL, SMP_MOVE_NS);
+}
