@@ -163,3 +163,23 @@ u64 lottery_quantum(const struct lottery_state *state, u64 quantum_ns)
 
 	return (ticks ? ticks : 1) * state->tick_ns;
 }
+
+u64 lottery_count(unsigned int cpu)
+{
+	const struct lottery_cpu *line;
+	struct lottery_state state;
+
+	lottery_read(&state);
+	line = lottery_find(&state, cpu);
+	return line ? line->lotteries : 0;
+}
+
+double lottery_effective_quantum(u64 quantum_ns, u64 time_ns, u64 lotteries)
+{
+	double quanta = (double)time_ns / (double)quantum_ns;
+
+	/* fair tasks have 5 % without a lottery */
+	if ((double)lotteries >= 0.85 * quanta)
+		return (double)quantum_ns;
+	return 2 * (double)time_ns / (lotteries ? (double)lotteries : 1);
+}

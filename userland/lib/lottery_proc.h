@@ -61,4 +61,16 @@ void lottery_stats(bool on);
 /* @quantum_ns (0: default) in whole ticks, as the kernel rounds it. */
 u64 lottery_quantum(const struct lottery_state *state, u64 quantum_ns);
 
+/* Lotteries held on a CPU since it booted; exits with EXIT_FAILED like lottery_read(). */
+u64 lottery_count(unsigned int cpu);
+
+/*
+ * The quantum to reckon with in statistics, when tasks with quanta of
+ * @quantum_ns shared @time_ns in @lotteries: the same, as long as the machine
+ * could keep it. A machine under the guest that is short of time delivers ticks
+ * late; quanta are then longer and of any length, and the double of their mean
+ * allows for twice the variance.
+ */
+double lottery_effective_quantum(u64 quantum_ns, u64 time_ns, u64 lotteries);
+
 #endif /* LAB_LOTTERY_PROC_H */

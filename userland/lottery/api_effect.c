@@ -125,21 +125,11 @@ struct progress {
 	u32 cpu;
 };
 
-static u64 lotteries_on(u32 cpu)
-{
-	const struct lottery_cpu *line;
-	struct lottery_state state;
-
-	lottery_read(&state);
-	line = lottery_find(&state, cpu);
-	return line ? line->lotteries : 0;
-}
-
 static bool has_drawn(void *arg)
 {
 	const struct progress *p = arg;
 
-	return lotteries_on(p->cpu) >= p->lotteries;
+	return lottery_count(p->cpu) >= p->lotteries;
 }
 
 static void lotteries_are_held(struct ktap_case *t)
@@ -151,7 +141,7 @@ static void lotteries_are_held(struct ktap_case *t)
 	subject_start(&rival);
 	subject_join(&s, 600, 0);
 	subject_join(&rival, 600, 0);
-	p.lotteries = lotteries_on(api.cpu) + 20;
+	p.lotteries = lottery_count(api.cpu) + 20;
 	subject_wake(&s);
 	subject_wake(&rival);
 	expect(t, wait_until(has_drawn, &p, API_WAIT_NS),

@@ -17,7 +17,6 @@
 #include "args.h"
 #include "json.h"
 #include "ktap.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "procfs.h"
 #include "race.h"
@@ -228,7 +227,7 @@ static void report_table(const struct racer *racers, unsigned int count)
 }
 
 /* The table as notes, and the one thing that must hold in every run. */
-static int report_ktap(const struct racer *racers, unsigned int count, u64 quantum_ns)
+static int report_ktap(const struct racer *racers, unsigned int count, double quantum_ns)
 {
 	unsigned int i, certain, upsets;
 	struct ktap k;
@@ -253,8 +252,8 @@ static int report_ktap(const struct racer *racers, unsigned int count, u64 quant
 int main(int argc, char **argv)
 {
 	struct options o = { .work_ms = 20 };
-	struct lottery_state state;
 	struct racer *racers;
+	double quantum_ns;
 	int code = EXIT_GOOD;
 
 	args_init("lottery-fair");
@@ -262,14 +261,13 @@ int main(int argc, char **argv)
 	parse(argc, argv, &o);
 	racers = o.file ? read_racers(o.file, &o.tasks) : make_racers(&o);
 	lottery_require();
-	lottery_read(&state);
 	pin_to_cpu(o.cpu);
 	become_launcher(LAUNCHER_PRIORITY);
-	race_run(racers, o.tasks);
+	quantum_ns = race_run(racers, o.tasks, o.cpu, 0);
 	if (o.output == OUTPUT_JSON)
 		report_json(racers, o.tasks);
 	else if (o.output == OUTPUT_KTAP)
-		code = report_ktap(racers, o.tasks, lottery_quantum(&state, 0));
+		code = report_ktap(racers, o.tasks, quantum_ns);
 	else
 		report_table(racers, o.tasks);
 	free(racers);

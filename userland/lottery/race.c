@@ -6,6 +6,7 @@
 #include "args.h"
 #include "clock.h"
 #include "crew.h"
+#include "lottery_proc.h"
 #include "race.h"
 #include "work.h"
 
@@ -34,12 +35,20 @@ static int by_finish(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-void race_run(struct racer *racers, unsigned int count)
+/* Until only one is left, which needs no lottery. */
+static u64 contended_ns(const struct racer *racers, unsigned int count)
 {
+	return count > 1 ? racers[count - 2].finish_ns : 0;
+}
+
+double race_run(struct racer *racers, unsigned int count, u32 cpu, u64 quantum_ns)
+{
+	struct lottery_state state;
 	struct crew crew;
-	u64 work_ns = 0;
+	u64 work_ns = 0, lotteries;
 	unsigned int i, late;
 
+	lottery_read(&state);
 	crew_create(&crew, count);
 	for (i = 0; i < count; i++) {
 		crew_fork(&crew, run_racer, &racers[i]);
@@ -47,29 +56,33 @@ void race_run(struct racer *racers, unsigned int count)
 	}
 	crew_gather(&crew, GATHER_NS);
 	for (i = 0; i < count; i++)
-		crew_enlist(&crew, i, racers[i].tickets, 0);
+		crew_enlist(&crew, i, racers[i].tickets, quantum_ns);
+	lotteries = lottery_count(cpu);
 	crew_release(&crew);
 	late = crew_reap(&crew, 2 * work_ns + SPARE_NS);
+	lotteries = lottery_count(cpu) - lotteries;
 	for (i = 0; i < count; i++)
 		racers[i].finish_ns = crew.page->slot[i].finish_ns - crew.release_ns;
 	crew_destroy(&crew);
 	if (late)
 		die(EXIT_FAILED, "%u of %u tasks did not finish", late, count);
 	qsort(racers, count, sizeof(*racers), by_finish);
+	return lottery_effective_quantum(lottery_quantum(&state, quantum_ns),
+					 contended_ns(racers, count), lotteries);
 }
 
-double race_certainty(const struct racer *a, const struct racer *b, u64 quantum_ns)
+double race_certainty(const struct racer *a, const struct racer *b, double quantum_ns)
 {
 	double p = (double)a->tickets / ((double)a->tickets + b->tickets);
-	double m = ceil((double)a->work_ns / (double)quantum_ns);
-	double n = ceil((double)b->work_ns / (double)quantum_ns);
+	double m = ceil((double)a->work_ns / quantum_ns);
+	double n = ceil((double)b->work_ns / quantum_ns);
 	double draws = m + n - 1;
 
 	return (draws * p - (m - 0.5)) / sqrt(draws * p * (1 - p));
 }
 
 unsigned int race_upsets(const struct racer *racers, unsigned int count,
-			 u64 quantum_ns, double sigmas, unsigned int *certain)
+			 double quantum_ns, double sigmas, unsigned int *certain)
 {
 	unsigned int first, later, upsets = 0;
 

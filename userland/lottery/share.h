@@ -6,10 +6,13 @@
  * tickets / total. Wins are CPU time in quanta, n is the sum of the wins of
  * all: what fair tasks got meanwhile (the fair server's 5 %) is in neither. A
  * quantum that something cut short counts as the part that it was, which can
- * only lower the variance below the n p (1 - p) of the bound. Time in which
- * the machine under the guest stood still is nobody's win: it would count as
- * many lotteries, and was not even one. Where nearly all of the time was such,
- * nothing is judged.
+ * only lower the variance below the n p (1 - p) of the bound.
+ *
+ * A machine under the guest that is short of time breaks that: it stands still,
+ * or its ticks come late, and one lottery counts as many. Time in which it stood
+ * still is nobody's win, see work_watch. If there was much of it, or the kernel
+ * has held fewer lotteries than there were quanta, these were of any length: n is
+ * then half of what it would be, which allows for twice the variance.
  *
  * The launcher is SCHED_FIFO on the hogs' CPU: while it looks, none of them
  * runs, so all CPU clocks stand still and a window has sharp ends. Windows end
@@ -31,9 +34,6 @@
  * bound to mean what it says, and a task is shown but not judged.
  */
 #define SHARE_VARIANCE_MIN	25.0
-
-/* How many times as long as it ran the machine may have stood still. */
-#define SHARE_STALLED_MAX	4U
 
 /* To start, to fall asleep, to exit: far above what a slow machine needs. */
 #define SHARE_WAIT_NS		(60 * NSEC_PER_SEC)
@@ -78,11 +78,19 @@ extern const struct share_case share_cases[];	/* ends with a NULL name */
 #define SHARE_RESUME	"--resume-hog"
 int share_resume(char **argv);
 
-void window_open(struct player *players, unsigned int count);
-void window_close(struct player *players, unsigned int count);
+/* Who contends, and how often it was drawn. */
+struct window {
+	unsigned int count;
+	struct player player[2 * SHARE_TASKS_MAX];
+	u64 open_lotteries;	/* of the CPU when the window opened */
+	u64 lotteries;		/* in all windows so far */
+};
 
-/* Print every player's line; false when one is outside its bound. */
-bool share_report(struct share *s, const char *phase, const struct player *players,
+/* Let all contend for @ns and add it to what they have. */
+void window_pass(const struct share *s, struct window *w, u64 ns);
+
+/* Print a line for each of the first @count; false when one is outside its bound. */
+bool share_report(struct share *s, const char *phase, const struct window *w,
 		  unsigned int count);
 
 /* A note in the KTAP stream, or a complaint on stderr; returns false. */

@@ -30,18 +30,20 @@ static void fill_player(const struct crew *crew, struct player *p, unsigned int 
 }
 
 /* Start the hogs of the ratio, asleep until all are in the class. */
-static void start_hogs(struct share *s, struct crew *crew, struct player *players,
+static void start_hogs(struct share *s, struct crew *crew, struct window *w,
 		       CREW_FN((*fn)))
 {
 	unsigned int i;
 
+	memset(w, 0, sizeof(*w));
+	w->count = s->count;
 	crew_create(crew, 2 * s->count);
 	for (i = 0; i < s->count; i++)
 		crew_fork(crew, fn, s);
 	crew_gather(crew, SHARE_WAIT_NS);
 	for (i = 0; i < s->count; i++) {
 		crew_enlist(crew, i, s->tickets[i], s->quantum_ask_ns);
-		fill_player(crew, &players[i], i, s->tickets[i]);
+		fill_player(crew, &w->player[i], i, s->tickets[i]);
 	}
 	crew_release(crew);
 }
@@ -54,45 +56,35 @@ static bool end_hogs(struct share *s, struct crew *crew)
 	return !lost || share_fault(s, "%u hogs did not exit", lost);
 }
 
-/* Let the players contend for @ns. */
-static void contend(struct player *players, unsigned int count, u64 ns)
-{
-	u64 end = now_ns() + ns;
-
-	window_open(players, count);
-	sleep_until_ns(end);
-	window_close(players, count);
-}
-
 /* Every player is in the class with the tickets that it should have. */
-static bool check_tickets(struct share *s, const struct player *players,
-			  unsigned int count)
+static bool check_tickets(struct share *s, const struct window *w)
 {
 	struct lottery_attr attr;
 	unsigned int i;
 
-	for (i = 0; i < count; i++) {
-		if (attr_get(players[i].pid, &attr))
+	for (i = 0; i < w->count; i++) {
+		const struct player *p = &w->player[i];
+
+		if (attr_get(p->pid, &attr))
 			return share_fault(s, "task %u: %s", i + 1, strerror(errno));
-		if (attr.sched_policy != SCHED_LOTTERY ||
-		    attr.sched_tickets != players[i].tickets)
+		if (attr.sched_policy != SCHED_LOTTERY || attr.sched_tickets != p->tickets)
 			return share_fault(s, "task %u has policy %u with %u tickets, not %u",
 					   i + 1, attr.sched_policy, attr.sched_tickets,
-					   players[i].tickets);
+					   p->tickets);
 	}
 	return true;
 }
 
 static bool case_steady(struct share *s)
 {
-	struct player players[SHARE_TASKS_MAX];
 	struct crew crew;
+	struct window w;
 	bool good;
 
-	start_hogs(s, &crew, players, hog);
-	contend(players, s->count, s->seconds * NSEC_PER_SEC);
-	good = check_tickets(s, players, s->count);
-	good &= share_report(s, "all", players, s->count);
+	start_hogs(s, &crew, &w, hog);
+	window_pass(s, &w, s->seconds * NSEC_PER_SEC);
+	good = check_tickets(s, &w);
+	good &= share_report(s, "all", &w, w.count);
 	return end_hogs(s, &crew) && good;
 }
 
@@ -132,22 +124,25 @@ static CREW_FN(hog_with_child)
 /* Children inherit the tickets: every task and every child has its own share. */
 static bool case_fork(struct share *s)
 {
-	struct player players[2 * SHARE_TASKS_MAX];
-	unsigned int i, count = 2 * s->count;
 	struct crew crew;
+	struct window w;
+	unsigned int i;
 	bool good;
 
-	start_hogs(s, &crew, players, hog_with_child);
-	good = await_marks(s, &crew, count);
-	for (i = s->count; good && i < count; i++) {
-		fill_player(&crew, &players[i], i - s->count, s->tickets[i - s->count]);
-		players[i].slot = &crew.page->slot[i];
-		players[i].pid = (pid_t)load64(&players[i].slot->value);
+	start_hogs(s, &crew, &w, hog_with_child);
+	w.count = 2 * s->count;
+	good = await_marks(s, &crew, w.count);
+	for (i = s->count; i < w.count; i++) {
+		struct player *p = &w.player[i];
+
+		p->tickets = s->tickets[i - s->count];
+		p->slot = &crew.page->slot[i];
+		p->pid = (pid_t)load64(&p->slot->value);
 	}
 	if (good)
-		contend(players, count, s->seconds * NSEC_PER_SEC);
-	good = good && check_tickets(s, players, count);
-	good = good && share_report(s, "all", players, count);
+		window_pass(s, &w, s->seconds * NSEC_PER_SEC);
+	good = good && check_tickets(s, &w);
+	good = good && share_report(s, "all", &w, w.count);
 	return end_hogs(s, &crew) && good;
 }
 
@@ -182,16 +177,16 @@ int share_resume(char **argv)
 
 static bool case_exec(struct share *s)
 {
-	struct player players[SHARE_TASKS_MAX];
 	struct crew crew;
+	struct window w;
 	bool good;
 
-	start_hogs(s, &crew, players, hog_through_exec);
-	good = await_marks(s, &crew, s->count);
+	start_hogs(s, &crew, &w, hog_through_exec);
+	good = await_marks(s, &crew, w.count);
 	if (good)
-		contend(players, s->count, s->seconds * NSEC_PER_SEC);
-	good = good && check_tickets(s, players, s->count);
-	good = good && share_report(s, "all", players, s->count);
+		window_pass(s, &w, s->seconds * NSEC_PER_SEC);
+	good = good && check_tickets(s, &w);
+	good = good && share_report(s, "all", &w, w.count);
 	return end_hogs(s, &crew) && good;
 }
 
@@ -201,55 +196,56 @@ static bool case_exec(struct share *s)
  */
 static bool case_sleepwake(struct share *s)
 {
-	struct player awake[SHARE_TASKS_MAX], asleep[SHARE_TASKS_MAX];
-	unsigned int phase, sleeper = s->count - 1;
 	u64 phase_ns = s->seconds * NSEC_PER_SEC / SLEEPWAKE_PHASES;
+	unsigned int phase, sleeper = s->count - 1;
+	struct window awake, asleep;
 	struct crew crew;
 	bool good = true;
 
-	start_hogs(s, &crew, awake, hog);
-	memcpy(asleep, awake, sizeof(asleep));
+	start_hogs(s, &crew, &awake, hog);
+	asleep = awake;
 	for (phase = 0; good && phase < SLEEPWAKE_PHASES; phase++) {
 		if (phase % 2 == 0) {
 			hog_wake(&crew, sleeper);
-			contend(awake, s->count, phase_ns);
+			window_pass(s, &awake, phase_ns);
 		} else if (hog_rest(&crew, sleeper, SHARE_WAIT_NS)) {
-			contend(asleep, s->count, phase_ns);
+			window_pass(s, &asleep, phase_ns);
 		} else {
 			good = share_fault(s, "the last task does not sleep");
 		}
 	}
-	good = good && check_tickets(s, awake, s->count);
-	good = good && share_report(s, "awake", awake, s->count);
-	good = good && share_report(s, "asleep", asleep, s->count - 1);
-	if (asleep[sleeper].ran_ns)
+	good = good && check_tickets(s, &awake);
+	good = good && share_report(s, "awake", &awake, s->count);
+	good = good && share_report(s, "asleep", &asleep, sleeper);
+	if (asleep.player[sleeper].ran_ns)
 		good = share_fault(s, "the last task ran %llu ns while it slept",
-				   asleep[sleeper].ran_ns);
+				   asleep.player[sleeper].ran_ns);
 	return end_hogs(s, &crew) && good;
 }
 
 /* The tickets are turned round at half time. */
 static bool case_change(struct share *s)
 {
-	struct player players[SHARE_TASKS_MAX];
 	u64 half_ns = s->seconds * NSEC_PER_SEC / 2;
 	struct crew crew;
+	struct window w;
 	unsigned int i;
 	bool good;
 
-	start_hogs(s, &crew, players, hog);
-	contend(players, s->count, half_ns);
-	good = check_tickets(s, players, s->count);
-	good &= share_report(s, "before", players, s->count);
+	start_hogs(s, &crew, &w, hog);
+	window_pass(s, &w, half_ns);
+	good = check_tickets(s, &w);
+	good &= share_report(s, "before", &w, w.count);
+	w.lotteries = 0;
 	for (i = 0; i < s->count; i++) {
 		u32 tickets = s->tickets[s->count - 1 - i];
 
 		crew_enlist(&crew, i, tickets, s->quantum_ask_ns);
-		fill_player(&crew, &players[i], i, tickets);
+		fill_player(&crew, &w.player[i], i, tickets);
 	}
-	contend(players, s->count, half_ns);
-	good &= check_tickets(s, players, s->count);
-	good &= share_report(s, "after", players, s->count);
+	window_pass(s, &w, half_ns);
+	good &= check_tickets(s, &w);
+	good &= share_report(s, "after", &w, w.count);
 	return end_hogs(s, &crew) && good;
 }
 
@@ -282,6 +278,7 @@ static bool case_order(struct share *s)
 {
 	struct racer racers[SHARE_TASKS_MAX];
 	unsigned int i, upsets, certain;
+	double quantum_ns;
 
 	for (i = 0; i < s->count; i++)
 		racers[i] = (struct racer){
@@ -289,10 +286,10 @@ static bool case_order(struct share *s)
 			.tickets = s->tickets[i],
 			.work_ns = s->seconds * NSEC_PER_SEC / s->count,
 		};
-	race_run(racers, s->count);
+	quantum_ns = race_run(racers, s->count, s->cpu, s->quantum_ask_ns);
 	for (i = 0; i < s->count; i++)
 		report_racer(s, i + 1, &racers[i]);
-	upsets = race_upsets(racers, s->count, s->quantum_ns, ORDER_SIGMAS, &certain);
+	upsets = race_upsets(racers, s->count, quantum_ns, ORDER_SIGMAS, &certain);
 	s->judged |= certain;
 	return !upsets || share_fault(s, "%u of %u certain pairs finished in the wrong order",
 				      upsets, certain);

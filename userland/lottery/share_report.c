@@ -7,26 +7,29 @@
 #include "clock.h"
 #include "hog.h"
 #include "json.h"
+#include "lottery_proc.h"
 #include "share.h"
 
-void window_open(struct player *players, unsigned int count)
+static void window_open(const struct share *s, struct window *w)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++) {
-		struct player *p = &players[i];
+	w->open_lotteries = lottery_count(s->cpu);
+	for (i = 0; i < w->count; i++) {
+		struct player *p = &w->player[i];
 
 		p->open_cpu_ns = process_cpu_ns(p->pid);
 		p->open_work_ns = hog_work_ns(p->slot, p->open_cpu_ns);
 	}
 }
 
-void window_close(struct player *players, unsigned int count)
+static void window_close(const struct share *s, struct window *w)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++) {
-		struct player *p = &players[i];
+	w->lotteries += lottery_count(s->cpu) - w->open_lotteries;
+	for (i = 0; i < w->count; i++) {
+		struct player *p = &w->player[i];
 		u64 cpu = process_cpu_ns(p->pid);
 		u64 work = hog_work_ns(p->slot, cpu) - p->open_work_ns;
 
@@ -34,6 +37,15 @@ void window_close(struct player *players, unsigned int count)
 		p->ran_ns += work;
 		p->stalled_ns += cpu > work ? cpu - work : 0;
 	}
+}
+
+void window_pass(const struct share *s, struct window *w, u64 ns)
+{
+	u64 end = now_ns() + ns;
+
+	window_open(s, w);
+	sleep_until_ns(end);
+	window_close(s, w);
 }
 
 /* The numbers of one line. */
@@ -81,14 +93,13 @@ static void line_ktap(const struct share *s, const struct player *p, const struc
 		  l->expected, l->sigma_error, p->stalled_ns / NSEC_PER_MSEC);
 }
 
-static struct line line_of(const struct share *s, const struct player *p, u64 total,
-			   u64 ran_ns)
+static struct line line_of(const struct player *p, u64 total, u64 ran_ns, double quantum_ns)
 {
 	double share = (double)p->tickets / (double)total;
 	struct line l = {
 		.total = total,
-		.lotteries = (double)ran_ns / (double)s->quantum_ns,
-		.wins = (double)p->ran_ns / (double)s->quantum_ns,
+		.lotteries = (double)ran_ns / quantum_ns,
+		.wins = (double)p->ran_ns / quantum_ns,
 	};
 
 	l.expected = l.lotteries * share;
@@ -97,30 +108,54 @@ static struct line line_of(const struct share *s, const struct player *p, u64 to
 	return l;
 }
 
-bool share_report(struct share *s, const char *phase, const struct player *players,
+/* The sums over the first @count players. */
+struct sums {
+	u64 tickets;
+	u64 ran_ns;
+	u64 stalled_ns;
+};
+
+/* The quantum to reckon with: longer where the machine could not keep it. */
+static double window_quantum(const struct share *s, const struct window *w,
+			     unsigned int count, const struct sums *sums)
+{
+	double quantum_ns = (double)s->quantum_ns;
+
+	if (count < 2)
+		return quantum_ns;	/* who is alone needs no lottery */
+	if (sums->stalled_ns > sums->ran_ns / 4)
+		quantum_ns *= 2;
+	return fmax(quantum_ns, lottery_effective_quantum(s->quantum_ns, sums->ran_ns,
+							  w->lotteries));
+}
+
+bool share_report(struct share *s, const char *phase, const struct window *w,
 		  unsigned int count)
 {
-	u64 total = 0, ran_ns = 0, stalled_ns = 0;
+	struct sums sums = { };
+	double quantum_ns;
 	bool good = true;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		total += players[i].tickets;
-		ran_ns += players[i].ran_ns;
-		stalled_ns += players[i].stalled_ns;
+		sums.tickets += w->player[i].tickets;
+		sums.ran_ns += w->player[i].ran_ns;
+		sums.stalled_ns += w->player[i].stalled_ns;
 	}
+	quantum_ns = window_quantum(s, w, count, &sums);
 	for (i = 0; i < count; i++) {
-		struct line l = line_of(s, &players[i], total, ran_ns);
+		const struct player *p = &w->player[i];
+		struct line l = line_of(p, sums.tickets, sums.ran_ns, quantum_ns);
 
 		l.phase = phase;
 		l.task = i + 1;
 		if (s->output == OUTPUT_JSON)
-			line_json(s, &players[i], &l);
+			line_json(s, p, &l);
 		else if (s->output == OUTPUT_KTAP)
-			line_ktap(s, &players[i], &l);
+			line_ktap(s, p, &l);
 		else
-			line_table(s, &players[i], &l);
-		if (l.variance < SHARE_VARIANCE_MIN || stalled_ns > SHARE_STALLED_MAX * ran_ns)
+			line_table(s, p, &l);
+		if (l.variance < SHARE_VARIANCE_MIN)
 			continue;
 		s->judged = true;
 		good &= fabs(l.sigma_error) < SHARE_SIGMAS;

@@ -128,17 +128,12 @@ struct tally {
 
 static struct tally tally_of(const struct herd *h, u32 cpu)
 {
-	const struct lottery_cpu *line;
-	struct lottery_state state;
-
-	lottery_read(&state);
-	line = lottery_find(&state, cpu);
 	return (struct tally){
 		.ran_ns = {
 			(double)process_cpu_ns(h->crew.pid[0]),
 			(double)process_cpu_ns(h->crew.pid[1]),
 		},
-		.lotteries = line ? (double)line->lotteries : 0,
+		.lotteries = (double)lottery_count(cpu),
 	};
 }
 
@@ -151,12 +146,8 @@ struct lotteries {
 static bool were_held(void *arg)
 {
 	const struct lotteries *l = arg;
-	const struct lottery_cpu *line;
-	struct lottery_state state;
 
-	lottery_read(&state);
-	line = lottery_find(&state, l->cpu);
-	return line && line->lotteries >= l->wanted;
+	return lottery_count(l->cpu) >= l->wanted;
 }
 
 /*

@@ -42,6 +42,7 @@ enum action {
 	ACTION_CONT,
 	ACTION_ORDER,
 	ACTION_READ,
+	ACTION_COOKIE,
 	ACTIONS,
 };
 

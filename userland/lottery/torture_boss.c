@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* torture_boss.c - lottery-torture: what is done to the workers. */
 #include <errno.h>
+#include <linux/prctl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -25,6 +27,7 @@ const char *const action_names[ACTIONS] = {
 	[ACTION_CONT] = "cont",
 	[ACTION_ORDER] = "order",
 	[ACTION_READ] = "read",
+	[ACTION_COOKIE] = "cookie",
 };
 
 /* Actions return -errno. */
@@ -140,6 +143,20 @@ static int act_read(struct torture *x, unsigned int i)
 	return 0;
 }
 
+/*
+ * Core scheduling: from now on it shares a core with nobody, or with its boss.
+ * ENODEV: no CPU has a sibling. EINVAL: the kernel cannot do it.
+ */
+static int act_cookie(struct torture *x, unsigned int i)
+{
+	int request = random_below(&x->random, 2) ? PR_SCHED_CORE_CREATE :
+						    PR_SCHED_CORE_SHARE_TO;
+	int error = failed(prctl(PR_SCHED_CORE, request, x->crew.pid[i],
+				 PR_SCHED_CORE_SCOPE_THREAD, 0));
+
+	return error == -ENODEV || error == -EINVAL ? 0 : error;
+}
+
 static int (*const acts[ACTIONS])(struct torture *x, unsigned int i) = {
 	[ACTION_SETATTR] = act_setattr,
 	[ACTION_TICKETS] = act_tickets,
@@ -150,6 +167,7 @@ static int (*const acts[ACTIONS])(struct torture *x, unsigned int i) = {
 	[ACTION_CONT] = act_cont,
 	[ACTION_ORDER] = act_order,
 	[ACTION_READ] = act_read,
+	[ACTION_COOKIE] = act_cookie,
 };
 
 void boss_start(struct torture *x, unsigned int i)
