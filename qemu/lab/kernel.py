@@ -41,13 +41,16 @@ def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Ours, without what would leak into kbuild or git.
 
     Started by a hook of git, GIT_DIR would point at a person's repository.
+    ccache, if there is one, takes dependencies from the compiler instead of
+    preprocessing every file once more to find them.
     """
     env = os.environ if environ is None else environ
-    return {
+    kept = {
         name: value
         for name, value in env.items()
         if name not in HIDDEN and not name.startswith("GIT_")
     }
+    return {"CCACHE_DEPEND": "1", **kept}
 
 
 def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = False) -> list[str]:

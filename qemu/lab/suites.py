@@ -215,10 +215,21 @@ def _smp() -> Suite:
     )
 
 
+def _nohz() -> Suite:
+    """A CPU without a tick: with two lottery tasks it must have one again."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    return Suite(
+        "lottery-nohz",
+        machine.with_append("nohz_full=1"),
+        (_share("share-3:1", 4, "--cpu", "1", "3:1"),),
+    )
+
+
 def _torture() -> Suite:
+    """On two cores with two siblings each, where core scheduling works."""
     return Suite(
         "lottery-torture",
-        Machine(cpus=4, root=False),
+        Machine(cpus=4, root=False, devices=("-smp", "4,sockets=1,cores=2,threads=2")),
         (
             Entry(
                 "lottery-torture",
@@ -233,7 +244,7 @@ def _torture() -> Suite:
 def _all() -> tuple[Suite, ...]:
     return (
         *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
-        *(_tools(), _smp(), _torture()),
+        *(_tools(), _smp(), _nohz(), _torture()),
     )
 
 
