@@ -11,9 +11,13 @@ import pytest
 from lab.accel import asked_for
 from lab.machine import Machine
 from lab.paths import Paths
-from lab.suites import Entry, Suite, SuiteRuns, kernel_variant, machine_for, suites
+from lab.suites import Entry, Suite, SuiteRuns, kernel_variant, suites
 
 GOLDEN = Path(__file__).parent / "golden"
+
+# These test the lab and PID 1: once is enough, with the normal kernel.
+OF_THE_LAB = ["guest/test_init.py", "guest/test_icount.py", "guest/test_shell.py"]
+collect_ignore = OF_THE_LAB if kernel_variant(os.environ) == "debug" else []
 
 
 @pytest.fixture
@@ -81,12 +85,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("guest_entry", pairs, ids=ids)
     if "guest_suite" in metafunc.fixturenames:
         metafunc.parametrize("guest_suite", known, ids=[suite.name for suite in known])
-
-
-@pytest.fixture(scope="session")
-def guest_machine() -> Machine:
-    """A machine with the kernel that the guest tests are to boot, root image and all."""
-    return machine_for(kernel_variant(os.environ))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from lab.plan import Plan, PlanEntry
 from lab.vm import RunResult, run_plan
 
 WALL_S = 600.0
+MACHINE = Machine(accel="icount", icount_shift=3, root=False)
 
 PLAN = Plan(
     (
@@ -24,11 +25,9 @@ PLAN = Plan(
 
 
 @pytest.mark.parametrize("cpus", [1, 4])
-def test_two_boots_are_the_same(lab_paths: Paths, guest_machine: Machine, cpus: int) -> None:
+def test_two_boots_are_the_same(lab_paths: Paths, cpus: int) -> None:
     """Side by side, so that each disturbs the other's host time."""
-    machine = replace(
-        guest_machine, cpus=cpus, accel="icount", icount_shift=3, root=False, devices=()
-    )
+    machine = replace(MACHINE, cpus=cpus)
 
     def boot(which: str) -> RunResult:
         log_dir = lab_paths.logs / machine.kernel / f"icount-{cpus}{which}"
@@ -42,12 +41,12 @@ def test_two_boots_are_the_same(lab_paths: Paths, guest_machine: Machine, cpus: 
     assert streams[0] == streams[1]
 
 
-def test_the_seed_counts(lab_paths: Paths, guest_machine: Machine) -> None:
+def test_the_seed_counts(lab_paths: Paths) -> None:
     """Another seed is another run: repeats are samples, not copies."""
     plan = Plan((PLAN.entries[-1],))
 
     def boot(seed: int) -> list[str]:
-        machine = replace(guest_machine, accel="icount", icount_shift=3, root=False, seed=seed)
+        machine = replace(MACHINE, seed=seed)
         log_dir = lab_paths.logs / machine.kernel / f"icount-seed-{seed}"
         return run_plan(lab_paths, machine, plan, WALL_S, log_dir).entry("random").output
 

@@ -69,9 +69,9 @@ class Boots:
 
 
 @pytest.fixture(scope="module")
-def boots(guest_runs: SuiteRuns, lab_paths: Paths, guest_machine: Machine) -> Boots:
-    """Boots with the kernel that is under test."""
-    return Boots(guest_runs, lab_paths, guest_machine)
+def boots(guest_runs: SuiteRuns, lab_paths: Paths) -> Boots:
+    """Boots of an ordinary machine."""
+    return Boots(guest_runs, lab_paths, Machine())
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from lab.machine import Machine
 from lab.paths import Paths
 
 BOOT_S = 120.0
@@ -57,7 +56,7 @@ class Typist:
 
 
 @pytest.fixture
-def typist(lab_paths: Paths, guest_machine: Machine) -> Iterator[Typist]:
+def typist(lab_paths: Paths) -> Iterator[Typist]:
     """A shell that is about to boot."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, WINDOW)
@@ -65,7 +64,7 @@ def typist(lab_paths: Paths, guest_machine: Machine) -> Iterator[Typist]:
         **os.environ,
         "LAB_OUT": str(lab_paths.out),
         "PYTHONPATH": str(lab_paths.qemu),
-        "LAB_KERNEL": guest_machine.kernel,
+        "LAB_KERNEL": "guest",
         "TERM": "xterm",
     }
     # Set, these would be taken for the window's size.
