@@ -45,9 +45,11 @@ def contents(obj: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def builds(paths: Paths) -> tuple[Path, Path]:
+def builds(lab_paths: Paths) -> tuple[Path, Path]:
     """Build directories of the pristine and of the patched tree."""
-    return build(paths, paths.pristine, "pristine"), build(paths, paths.linux, "patched")
+    trees = {"pristine": lab_paths.pristine, "patched": lab_paths.linux}
+    pristine, patched = (build(lab_paths, tree, name) for name, tree in trees.items())
+    return pristine, patched
 
 
 @pytest.mark.parametrize("name", OBJECTS)
