@@ -119,8 +119,10 @@ def applies_with_am(series: Sequence[Patch], patches: Path, pristine: Path) -> l
                 (repo / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(pristine / name, repo / name)
         # Whatever a person's own configuration demands of commits, it is not meant here.
-        settings = ("user.name=lab", "user.email=lab@localhost", "commit.gpgsign=false")
-        settings += ("core.hooksPath=/dev/null", "core.autocrlf=false")
+        settings = (
+            *("user.name=lab", "user.email=lab@localhost", "commit.gpgsign=false"),
+            *("core.hooksPath=/dev/null", "core.autocrlf=false"),
+        )
         git = ["git", *(word for setting in settings for word in ("-c", setting))]
         commit = ["commit", "-q", "--allow-empty", "-m", "base"]
         for words in (["init", "-q"], ["add", "-A"], commit):

@@ -20,7 +20,7 @@
 #define TASKS_PER_CPU	4U
 
 /* Above what the workers may have. */
-#define HELPER_PRIORITY	40
+#define DISTURBER_PRIORITY	40
 
 static const char usage[] =
 "Usage: lottery-torture [options]\n"
@@ -96,27 +96,27 @@ static void start_workers(struct torture *x)
 }
 
 /* The children that do what takes long. */
-enum helper {
+enum disturber {
 	PLUGGER,
 	MOVER,
-	HELPERS,
+	DISTURBERS,
 };
 
-static void start_helpers(struct torture *x, struct crew *helpers)
+static void start_disturbers(struct torture *x, struct crew *disturbers)
 {
-	struct sched_param param = { .sched_priority = HELPER_PRIORITY };
+	struct sched_param param = { .sched_priority = DISTURBER_PRIORITY };
 	unsigned int i;
 
 	if (x->hotplug)
 		unplugged = plug_mask(x->mask);
-	crew_create(helpers, HELPERS);
-	crew_fork(helpers, plugger, x);
-	crew_fork(helpers, mover, x);
-	crew_gather(helpers, TORTURE_WAIT_NS);
-	for (i = 0; i < HELPERS; i++)
-		if (sched_setscheduler(helpers->pid[i], SCHED_FIFO, &param))
-			die(EXIT_FAILED, "cannot raise a helper: %s", strerror(errno));
-	crew_release(helpers);
+	crew_create(disturbers, DISTURBERS);
+	crew_fork(disturbers, plugger, x);
+	crew_fork(disturbers, mover, x);
+	crew_gather(disturbers, TORTURE_WAIT_NS);
+	for (i = 0; i < DISTURBERS; i++)
+		if (sched_setscheduler(disturbers->pid[i], SCHED_FIFO, &param))
+			die(EXIT_FAILED, "cannot raise a disturber: %s", strerror(errno));
+	crew_release(disturbers);
 }
 
 static void online_again(void)
@@ -124,8 +124,8 @@ static void online_again(void)
 	plug_online(unplugged);
 }
 
-static void report_helper(struct ktap *k, const struct crew_slot *slot, const char *name,
-			  const char *why_not)
+static void report_disturber(struct ktap *k, const struct crew_slot *slot,
+			     const char *name, const char *why_not)
 {
 	if (why_not) {
 		ktap_skip(k, name, why_not);
@@ -135,7 +135,7 @@ static void report_helper(struct ktap *k, const struct crew_slot *slot, const ch
 	ktap_result(k, load64(&slot->value) && !load(&slot->guard), name);
 }
 
-static void report_helpers(struct ktap *k, const struct torture *x, struct crew *helpers)
+static void report_disturbers(struct ktap *k, const struct torture *x, struct crew *disturbers)
 {
 	const char *no_hotplug = NULL;
 
@@ -143,12 +143,12 @@ static void report_helpers(struct ktap *k, const struct torture *x, struct crew 
 		no_hotplug = "--no-hotplug";
 	else if (!unplugged)
 		no_hotplug = "no CPU of this machine can go offline";
-	ktap_result(k, !crew_stop(helpers, TORTURE_WAIT_NS), "hotplug and moves come to an end");
-	report_helper(k, &helpers->page->slot[PLUGGER], "CPUs go offline and come back",
-		      no_hotplug);
-	report_helper(k, &helpers->page->slot[MOVER], "tasks move between cgroups",
-		      x->groups ? NULL : "no cgroup2 at /sys/fs/cgroup");
-	crew_destroy(helpers);
+	ktap_result(k, !crew_stop(disturbers, TORTURE_WAIT_NS), "hotplug and moves come to an end");
+	report_disturber(k, &disturbers->page->slot[PLUGGER], "CPUs go offline and come back",
+			 no_hotplug);
+	report_disturber(k, &disturbers->page->slot[MOVER], "tasks move between cgroups",
+			 x->groups ? NULL : "no cgroup2 at /sys/fs/cgroup");
+	crew_destroy(disturbers);
 }
 
 static void report_actions(struct ktap *k, const struct torture *x)
@@ -264,7 +264,7 @@ static void report_pools(struct ktap *k, struct lottery_state *before)
 static int torture(struct torture *x)
 {
 	struct lottery_state before;
-	struct crew helpers;
+	struct crew disturbers;
 	struct ktap k;
 
 	lottery_read(&before);
@@ -272,10 +272,10 @@ static int torture(struct torture *x)
 	ktap_note(&k, "seed %llu, %u tasks, %u s, CPUs %#llx", x->seed, x->tasks, x->seconds,
 		  x->mask);
 	start_workers(x);
-	start_helpers(x, &helpers);
+	start_disturbers(x, &disturbers);
 	boss_run(x, now_ns() + x->seconds * NSEC_PER_SEC);
 	boss_calm(x);
-	report_helpers(&k, x, &helpers);
+	report_disturbers(&k, x, &disturbers);
 	boss_calm(x);	/* once more, for those that were restarted */
 	groups_leave(x);
 	report_actions(&k, x);

@@ -137,11 +137,11 @@ def test_panic_ends_the_wait(replay: Replay) -> None:
 
 def test_watchdog(replay: Replay) -> None:
     """A guest that says nothing more is ended; its current entry gets the blame."""
-    result = replay("hang", end="hang", timeout_s=1)
+    result = replay("hang", end="hang", timeout_s=5)
     assert result.outcome is Outcome.TIMEOUT
     assert statuses(result) == [OK, TIMEOUT, CRASH]
     assert result.entry("beta").output == ["beta waits for"]
-    assert "the watchdog ended the guest after 1 s" in result.errors
+    assert "the watchdog ended the guest after 5 s" in result.errors
 
 
 def test_no_power_off(replay: Replay) -> None:
@@ -205,7 +205,7 @@ def test_only_own_process_is_ended(built: Paths, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     program.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{pids}\nwait\n")
     program.chmod(0o755)
-    run_plan(built, Machine(qemu=str(program)), PLAN, 1, tmp_path / "logs")
+    run_plan(built, Machine(qemu=str(program)), PLAN, 5, tmp_path / "logs")
     for pid in map(int, pids.read_text().split()):
         with pytest.raises(ProcessLookupError):
             _signal_until_gone(pid)
