@@ -28,7 +28,7 @@
 #include <linux/mmu_context.h>
 #include <linux/rcupdate.h>
 
-#include "sched.h"
+#include "class.h"
 #include "pelt.h"
 
 /* How often a CPU with lottery tasks compares ticket sums [ms]. */
@@ -72,7 +72,7 @@ static u64 lottery_load_now(struct rq *rq)
 /* Does a real-time task run on @rq? To be called under RCU. */
 static bool lottery_rt_runs(struct rq *rq)
 {
-	return rt_or_dl_prio(READ_ONCE(rq->curr)->prio);
+	return rt_or_dl_prio(lottery_curr(rq)->prio);
 }
 
 /**
@@ -101,7 +101,7 @@ int select_task_rq_lottery(struct task_struct *p, int cpu, int flags)
 			own = flags & WF_EXEC ? own : own / 8;
 			load -= min(load, own);
 		}
-		if (lottery_rt_runs(rq) && rq->curr != p)
+		if (lottery_rt_runs(rq) && lottery_curr(rq) != p)
 			load += LOTTERY_LOAD_RT;
 		if (load < best_load) {
 			best_load = load;
@@ -188,7 +188,7 @@ static struct rq *lottery_find_fullest(struct rq *rq)
 	for_each_cpu_and(cpu, rq->rd->span, &lottery_busy_mask) {
 		other = cpu_rq(cpu);
 		if (other == rq || READ_ONCE(other->lottery.pool.nr) <=
-		    task_on_lottery(READ_ONCE(other->curr)))
+		    task_on_lottery(lottery_curr(other)))
 			continue;
 		load = lottery_load_now(other);
 		if (load > best_load) {

@@ -15,7 +15,7 @@
 #include <linux/kernel.h>
 #include <linux/mmu_context.h>
 
-#include "sched.h"
+#include "class.h"
 #include "pelt.h"
 
 #include "trace.h"
@@ -36,7 +36,7 @@ void init_lottery_rq(struct lottery_rq *lrq)
 /* Also called when a queued task leaves under a running one of another class. */
 static void update_curr_lottery(struct rq *rq)
 {
-	if (task_on_lottery(rq->curr))
+	if (task_on_lottery(lottery_curr(rq)))
 		update_curr_common(rq);
 }
 
@@ -127,7 +127,7 @@ static void set_next_task_lottery(struct rq *rq, struct task_struct *p, bool fir
 		lrq->ticks_left = lottery_quantum_ticks(p);
 	}
 
-	if (first && !task_on_lottery(rq->curr))
+	if (first && !task_on_lottery(lottery_curr(rq)))
 		lottery_update_load_avg(rq, 0);
 }
 
