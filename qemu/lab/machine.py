@@ -81,7 +81,8 @@ class Machine:
     long as root is False: a disk completes in host time. seed feeds the random
     numbers that QEMU hands to an icount guest. devices are QEMU arguments,
     append are kernel command line words; both go last. loglevel is the
-    kernel's: less important messages stay off the console.
+    kernel's: less important messages stay off the console. parallel gives each
+    CPU of a tcg guest a host thread of its own.
     """
 
     kernel: str = "guest"
@@ -93,6 +94,7 @@ class Machine:
     devices: tuple[str, ...] = ()
     seed: int = 1
     icount_shift: int = 0
+    parallel: bool = True
     loglevel: int = 6
     qemu: str = "qemu-system-x86_64"
 
@@ -176,7 +178,7 @@ class Machine:
         if self.accel == "kvm":
             return ["-accel", "kvm"]
         if self.accel == "tcg":
-            return ["-accel", "tcg,thread=multi"]
+            return ["-accel", f"tcg,thread={'multi' if self.parallel else 'single'}"]
         # An idle guest's clock leaps to the next timer. It must not while the
         # host makes the guest wait, for a disk or for a person: timeouts of
         # minutes would pass in no time.

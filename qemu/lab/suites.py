@@ -108,12 +108,21 @@ def _refused(name: str, command: str) -> Entry:
     return replace(entry, debug=False)
 
 
+def _smp_machine(cpus: int, root: bool = True, devices: tuple[str, ...] = ()) -> Machine:
+    """Several CPUs in real time, taken in turn by one host thread.
+
+    With a thread for each, QEMU 7.2 now and then lets a CPU run a breakpoint that
+    another one has patched away: an int3 Oops where the kernel flips a static key.
+    """
+    return Machine(cpus=cpus, root=root, devices=devices, parallel=False)
+
+
 def _boot() -> Suite:
     mounts = " ".join(MOUNTS)
     tools = tuple(Entry(f"tool-{argv[0]}", argv, debug=False) for argv in IMAGE_TOOLS)
     return Suite(
         "boot",
-        Machine(cpus=2),
+        _smp_machine(2),
         (
             shell("mounts", f"for m in {mounts}; do mountpoint $m || exit 1; done"),
             shell("root-writable", "echo x >/root/x && [ $(cat /root/x) = x ]"),
@@ -185,7 +194,7 @@ def _tools() -> Suite:
     """The tools as a person uses them, and their refusals."""
     return Suite(
         "lottery-tools",
-        Machine(cpus=2),
+        _smp_machine(2),
         (
             shell("run-with-tickets", "lottery -t 300 sh -c 'lottery -p $$' | grep -w 300"),
             shell("limits", "lottery -m"),
@@ -237,7 +246,7 @@ def _torture() -> Suite:
     """On two cores with two siblings each, where core scheduling works."""
     return Suite(
         "lottery-torture",
-        Machine(cpus=4, root=False, devices=("-smp", "4,sockets=1,cores=2,threads=2")),
+        _smp_machine(4, root=False, devices=("-smp", "4,sockets=1,cores=2,threads=2")),
         (
             Entry(
                 "lottery-torture",
