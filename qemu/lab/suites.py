@@ -108,13 +108,13 @@ def _refused(name: str, command: str) -> Entry:
     return replace(entry, debug=False)
 
 
-def _smp_machine(cpus: int, root: bool = True, devices: tuple[str, ...] = ()) -> Machine:
+def _smp_machine(cpus: int, root: bool = True) -> Machine:
     """Several CPUs in real time, taken in turn by one host thread.
 
     With a thread for each, QEMU 7.2 now and then lets a CPU run a breakpoint that
     another one has patched away: an int3 Oops where the kernel flips a static key.
     """
-    return Machine(cpus=cpus, root=root, devices=devices, parallel=False)
+    return Machine(cpus=cpus, root=root, parallel=False)
 
 
 def _boot() -> Suite:
@@ -243,10 +243,9 @@ def _nohz() -> Suite:
 
 
 def _torture() -> Suite:
-    """On two cores with two siblings each, where core scheduling works."""
     return Suite(
         "lottery-torture",
-        _smp_machine(4, root=False, devices=("-smp", "4,sockets=1,cores=2,threads=2")),
+        _smp_machine(4, root=False),
         (
             Entry(
                 "lottery-torture",

@@ -274,9 +274,9 @@ static int torture(struct torture *x)
 	start_workers(x);
 	start_disturbers(x, &disturbers);
 	boss_run(x, now_ns() + x->seconds * NSEC_PER_SEC);
-	boss_calm(x);
+	boss_calm(x, false);
 	report_disturbers(&k, x, &disturbers);
-	boss_calm(x);	/* once more, for those that were restarted */
+	boss_calm(x, true);
 	groups_leave(x);
 	report_actions(&k, x);
 	report_orders(&k, x);

@@ -77,7 +77,8 @@ int worker_resume(char **argv);
 
 /* torture_boss.c: act until @end_ns, then make every worker an ordinary hog */
 void boss_run(struct torture *x, u64 end_ns);
-void boss_calm(struct torture *x);
+/* Of SCHED_OTHER, which leaves the kernel's own threads their part, or lottery. */
+void boss_calm(struct torture *x, bool lottery);
 /* Start worker @i, for the first time or in the place of one that has ended. */
 void boss_start(struct torture *x, unsigned int i);
 /* Look after worker @i: restart it after ORDER_EXIT, count a death. */

@@ -215,8 +215,9 @@ void boss_run(struct torture *x, u64 end_ns)
 	}
 }
 
-void boss_calm(struct torture *x)
+void boss_calm(struct torture *x, bool lottery)
 {
+	struct lottery_attr other = { .size = sizeof(other), .sched_policy = SCHED_OTHER };
 	unsigned int i;
 
 	for (i = 0; i < x->tasks; i++) {
@@ -224,6 +225,9 @@ void boss_calm(struct torture *x)
 		kill(x->crew.pid[i], SIGCONT);
 		affinity_set(x->crew.pid[i], x->mask);
 		/* may fail for one that is exiting, which is seen afterwards */
-		lottery_join(x->crew.pid[i], random_between(&x->random, 1, 1000), 0);
+		if (lottery)
+			lottery_join(x->crew.pid[i], random_between(&x->random, 1, 1000), 0);
+		else
+			attr_set(x->crew.pid[i], &other);
 	}
 }
