@@ -63,7 +63,7 @@ def find(wanted: str, debian_dir: Path = DEBIAN_DIR) -> Path:
 
 
 def version(makefile: str) -> str | None:
-    """"6.12.117" out of the text of a kernel's top Makefile; None if it is not one."""
+    """ "6.12.117" out of the text of a kernel's top Makefile; None if it is not one."""
     fields = dict(_FIELD.findall(makefile))
     try:
         numbers = [int(fields[name]) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]

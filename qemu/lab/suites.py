@@ -249,7 +249,7 @@ def _torture() -> Suite:
         (
             Entry(
                 "lottery-torture",
-                ("lottery-torture", "--ktap", "--seconds", "60"),
+                ("lottery-torture", "--ktap", "--seconds", "30"),
                 240,
                 ("lottery-torture", "--ktap", "--seconds", "20"),
             ),

@@ -67,7 +67,7 @@ def test_what_is_not_as_asked() -> None:
         item.symbol: item
         for item in kconfig.parse(
             "f",
-            'CONFIG_Y=y\nCONFIG_M=m\n# CONFIG_OFF is not set\n# CONFIG_FORCED is not set\n'
+            "CONFIG_Y=y\nCONFIG_M=m\n# CONFIG_OFF is not set\n# CONFIG_FORCED is not set\n"
             'CONFIG_S="x"\nCONFIG_GONE=y\n# CONFIG_NEVER is not set\n',
         )
     }
