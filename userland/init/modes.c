@@ -43,8 +43,18 @@ static void report_outcome(size_t number, const char *name, const struct outcome
 		report_bad(number, name, o);
 }
 
+/*
+ * During the boot the console is kept short. From now on it shows everything:
+ * the stacks behind a complaint are mere information to the kernel.
+ */
+static void console_verbose(void)
+{
+	write_file("/proc/sys/kernel/printk", "8\n");
+}
+
 void run_entries(const struct plan *plan)
 {
+	console_verbose();
 	report_line("KTAP version 1");
 	report_line("1..%zu", plan->nr_entries);
 	report_defer(plan->defer);
@@ -75,6 +85,7 @@ void run_command(const struct plan *plan)
 	const struct plan_entry *entry = &plan->entries[0];
 	struct outcome outcome;
 
+	console_verbose();
 	log_line("begin %s", entry->name);
 	process_run(entry, true, command_output, &outcome);
 	log_line("end %s", entry->name);
