@@ -107,8 +107,10 @@ static struct task_struct *pick_task_lottery(struct rq *rq)
 
 	if (!lrq->pool.nr)
 		return NULL;
-	if (lrq->holder)
+	if (lrq->holder) {
+		SCHED_WARN_ON(!task_on_rq_queued(lrq->holder));
 		return lrq->holder;
+	}
 	return lottery_draw(rq);
 }
 
@@ -121,8 +123,10 @@ static void set_next_task_lottery(struct rq *rq, struct task_struct *p, bool fir
 	/*
 	 * Who runs holds the turn. It did not win it if core scheduling chose
 	 * it for its cookie, or if it is back after a change of its tickets.
+	 * It is not queued if it has just blocked, and its parameters change
+	 * while balancing has dropped the rq lock: then it must not be picked.
 	 */
-	if (lrq->holder != p) {
+	if (lrq->holder != p && task_on_rq_queued(p)) {
 		lrq->holder = p;
 		lrq->ticks_left = lottery_quantum_ticks(p);
 	}

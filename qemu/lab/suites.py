@@ -140,7 +140,7 @@ def _kunit() -> Suite:
         Machine(root=False).with_append("kunit.enable=1", "kunit.filter_glob=lottery*"),
         tuple(
             Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results"))
-            for name in ("lottery_pool", "lottery_draw")
+            for name in ("lottery_pool", "lottery_draw", "lottery_class")
         ),
     )
 
@@ -243,24 +243,33 @@ def _nohz() -> Suite:
 
 
 def _torture() -> Suite:
+    """Everything at once, on CPUs that come and go."""
+    return Suite("lottery-torture", _smp_machine(4, root=False), _torture_entries())
+
+
+def _torture_core() -> Suite:
+    """Two cores of two threads, so that core scheduling has siblings to choose for.
+
+    CPUs stay: pick_next_task() of 6.12 looks at the run queue of a sibling that
+    comes online before the two share their lock, and lockdep says so.
+    """
+    machine = _smp_machine(4, root=False)
     return Suite(
-        "lottery-torture",
-        _smp_machine(4, root=False),
-        (
-            Entry(
-                "lottery-torture",
-                ("lottery-torture", "--ktap", "--seconds", "30"),
-                240,
-                ("lottery-torture", "--ktap", "--seconds", "20"),
-            ),
-        ),
+        "lottery-torture-core",
+        replace(machine, devices=(*machine.devices, "-smp", "4,sockets=1,cores=2,threads=2")),
+        _torture_entries("--no-hotplug"),
     )
+
+
+def _torture_entries(*args: str) -> tuple[Entry, ...]:
+    program = ("lottery-torture", "--ktap", *args, "--seconds")
+    return (Entry("lottery-torture", (*program, "60"), 300, (*program, "20")),)
 
 
 def _all() -> tuple[Suite, ...]:
     return (
         *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
-        *(_tools(), _smp(), _nohz(), _torture()),
+        *(_tools(), _smp(), _nohz(), _torture(), _torture_core()),
     )
 
 

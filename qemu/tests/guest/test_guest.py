@@ -7,18 +7,8 @@ import pytest
 
 from lab.ktap import Case, Status
 from lab.suites import Entry, Suite, SuiteRuns
-from lab.vm import RunResult
 
 OUTPUT_LINES = 30
-
-# Open defects of the class: their suites run and report, but do not stop the others.
-KNOWN = {"lottery-torture": "the class loses track of a task under torture"}
-
-
-def _expect(suite: Suite, run: RunResult) -> None:
-    """A failure that is known is reported as such, with where to look."""
-    if suite.name in KNOWN and not run.ok:
-        pytest.xfail(f"{KNOWN[suite.name]}: {run.console}")
 
 
 def _failed(cases: tuple[Case, ...], depth: int = 0) -> Iterator[str]:
@@ -32,7 +22,6 @@ def test_entry(guest_runs: SuiteRuns, guest_entry: tuple[Suite, Entry]) -> None:
     """The entry ends well and the kernel has nothing to complain about meanwhile."""
     suite, entry = guest_entry
     run = guest_runs.of(suite)
-    _expect(suite, run)
     result = run.entry(entry.name)
     splats = [str(splat) for splat in run.splats if splat.entry == entry.name]
     assert not splats, f"{run.console}: {splats}"
@@ -47,7 +36,6 @@ def test_entry(guest_runs: SuiteRuns, guest_entry: tuple[Suite, Entry]) -> None:
 def test_console(guest_runs: SuiteRuns, guest_suite: Suite) -> None:
     """The guest came and went as it should, silently, and tested something."""
     run = guest_runs.of(guest_suite)
-    _expect(guest_suite, run)
     assert not run.errors, f"{run.console}: {run.errors}"
     assert not run.splats, f"{run.console}: {[str(splat) for splat in run.splats]}"
     assert not run.all_skipped, "all entries were skipped"

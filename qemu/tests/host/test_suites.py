@@ -36,6 +36,7 @@ def test_names_of_the_issue() -> None:
     assert names == {
         *("boot", "kunit", "lottery-api", "lottery-list", "lottery-rbtree"),
         *("lottery-tools", "lottery-smp", "lottery-nohz", "lottery-torture"),
+        "lottery-torture-core",
     }
 
 
