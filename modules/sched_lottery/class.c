@@ -61,8 +61,10 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	lottery_pool_ops->insert(&lrq->pool, &p->lottery.entry);
 	if (p->nr_cpus_allowed > 1)
 		list_add_tail(&p->lottery.migratable, &lrq->migratable);
-	if (lrq->pool.nr == 1)
+	if (lrq->pool.nr == 1) {
 		lottery_set_busy(rq, true);
+		lottery_core_join(rq);
+	}
 	add_nr_running(rq, 1);
 
 	lottery_stats_end(lrq, LOTTERY_ENQUEUE, begin);
@@ -150,6 +152,7 @@ static void put_prev_task_lottery(struct rq *rq, struct task_struct *p,
 static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 {
 	struct lottery_rq *lrq = &rq->lottery;
+	bool core_waits;
 
 	update_curr_lottery(rq);
 
@@ -158,11 +161,12 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 		return;
 
 	lottery_update_load_avg(rq, 1);
+	core_waits = lottery_core_tick(rq);
 	if (--lrq->ticks_left)
 		return;
 
 	lrq->ticks_left = lottery_quantum_ticks(p);
-	if (lrq->pool.nr > 1) {
+	if (lrq->pool.nr > 1 || core_waits) {
 		lrq->holder = NULL;
 		resched_curr(rq);
 	}

@@ -58,6 +58,7 @@ struct lottery_op_stats {
  * @migratable: the queued tasks that may run on another CPU, oldest first
  * @next_balance: when to compare ticket sums again [jiffies]
  * @lotteries: draws since boot
+ * @served: what the CPU had of its core, see smt.c
  * @stats: cost of each operation, kept while lottery_stats_enabled
  *
  * All of it is protected by the rq lock. The pool's tickets and nr, and
@@ -70,6 +71,9 @@ struct lottery_rq {
 	struct list_head migratable;
 	unsigned long next_balance;
 	u64 lotteries;
+#ifdef CONFIG_SCHED_CORE
+	u64 served;
+#endif
 	struct lottery_op_stats stats[LOTTERY_NR_OPS];
 };
 
@@ -131,6 +135,16 @@ void lottery_set_busy(struct rq *rq, bool busy);
 static inline void lottery_queue_push(struct rq *rq) { }
 static inline void lottery_set_busy(struct rq *rq, bool busy) { }
 #endif
+
+/* smt.c APIs: */
+#ifdef CONFIG_SCHED_CORE
+bool lottery_core_tick(struct rq *rq);
+void lottery_core_join(struct rq *rq);
+#else
+static inline bool lottery_core_tick(struct rq *rq) { return false; }
+static inline void lottery_core_join(struct rq *rq) { }
+#endif
+bool lottery_prio_less(const struct task_struct *a, const struct task_struct *b);
 
 /* stats.c APIs: */
 DECLARE_STATIC_KEY_FALSE(lottery_stats_enabled);

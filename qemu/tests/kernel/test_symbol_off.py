@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""With our options off, the objects that the patches touch are those of the pristine kernel."""
+"""With our options off, the objects that the patches touch are those of the base.
+
+The base is the pristine kernel and the fixes for it, which have no option.
+"""
 
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from lab import kconfig
+from lab import kconfig, patches
 from lab.kernel import REPRODUCIBLE, environment, kbuild
 from lab.paths import Paths
+
+# How the names of the patches begin that fix the base.
+FIXES = "00"
 
 OBJECTS = ("kernel/sched/core.o", "kernel/sched/fair.o")
 
@@ -44,17 +51,30 @@ def contents(obj: Path) -> list[str]:
     return dump.stdout.splitlines()
 
 
+def base_tree(paths: Paths) -> Path:
+    """The pristine tree with the fixes only."""
+    tree = paths.out / "symbol-off-base-tree"
+    if not tree.exists():
+        patches.hard_link_copy(paths.pristine, tree)
+    fixes = [patch for patch in patches.read_series(paths.patches) if patch.name.startswith(FIXES)]
+    assert fixes
+    with TemporaryDirectory() as staging:
+        staged = patches.stage(fixes, paths.pristine, Path(staging), "of the base")
+        patches.sync(paths.pristine, tree, staged, {})
+    return tree
+
+
 @pytest.fixture(scope="module")
 def builds(lab_paths: Paths) -> tuple[Path, Path]:
-    """Build directories of the pristine and of the patched tree."""
-    trees = {"pristine": lab_paths.pristine, "patched": lab_paths.linux}
-    pristine, patched = (build(lab_paths, tree, name) for name, tree in trees.items())
-    return pristine, patched
+    """Build directories of the base and of the patched tree."""
+    trees = {"base": base_tree(lab_paths), "patched": lab_paths.linux}
+    base, patched = (build(lab_paths, tree, name) for name, tree in trees.items())
+    return base, patched
 
 
 @pytest.mark.parametrize("name", OBJECTS)
 def test_object_is_unchanged(builds: tuple[Path, Path], name: str) -> None:
     """Not a byte and not a relocation differs."""
-    pristine, patched = (contents(build / name) for build in builds)
-    assert len(pristine) > 1000
-    assert pristine == patched
+    base, patched = (contents(build / name) for build in builds)
+    assert len(base) > 1000
+    assert base == patched
