@@ -188,11 +188,18 @@ static bool nobody_left(void *arg)
 	return reap(run) == -ECHILD;
 }
 
-/* What waits for what, for whoever reads the console log of a timeout. */
+/*
+ * For whoever reads the console log of a timeout: what waits for what, then
+ * every task and run queue, since a task that was lost waits for nothing.
+ */
 static void explain_hang(const struct run *run)
 {
 	log_line("timeout of %s after %ld s", run->entry->name, run->entry->timeout_s);
+	/* Stacks are of level "info", which the console may not show. */
+	write_file("/proc/sys/kernel/printk", "8");
+	write_file("/proc/sysrq-trigger", "l");
 	write_file("/proc/sysrq-trigger", "w");
+	write_file("/proc/sysrq-trigger", "t");
 }
 
 /*
