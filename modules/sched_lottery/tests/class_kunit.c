@@ -39,14 +39,22 @@ static int class_init(struct kunit *test)
 
 static void class_set_next(struct rq *rq, struct task_struct *p)
 {
-	guard(raw_spinlock_irqsave)(&rq->__lock);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&rq->__lock, flags);
 	lottery_sched_class.set_next_task(rq, p, false);
+	raw_spin_unlock_irqrestore(&rq->__lock, flags);
 }
 
 static struct task_struct *class_pick(struct rq *rq)
 {
-	guard(raw_spinlock_irqsave)(&rq->__lock);
-	return lottery_sched_class.pick_task(rq);
+	struct task_struct *p;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&rq->__lock, flags);
+	p = lottery_sched_class.pick_task(rq);
+	raw_spin_unlock_irqrestore(&rq->__lock, flags);
+	return p;
 }
 
 static void class_running_holds(struct kunit *test)
