@@ -30,6 +30,7 @@ from lab.source import Source, tree_files
 LINKS = {
     "sched_lottery": "kernel/sched/lottery",
     "bfq_wrais": "block/bfq_wrais",
+    "bfq_wrais/include": "include/linux/wrais",
     "napi_livelock": "drivers/net/ethernet/napi_livelock",
 }
 

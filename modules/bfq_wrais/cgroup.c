@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cgroup v2 attribute io.wrais.
+ *
+ * A member is privileged if its cgroup and all ancestors below the root have
+ * the attribute: whoever is given a subtree can take the privilege from parts
+ * of it and give it back, but not get one that the subtree does not have.
+ */
+
+#include <linux/capability.h>
+#include <linux/init.h>
+#include <linux/kstrtox.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "blk-cgroup.h"
+#include "internal.h"
+
+static struct blkcg_policy wrais_policy;
+
+/* Serialises changes of the attribute, so that @effective is made up once. */
+static DEFINE_MUTEX(wrais_cgroup_mutex);
+
+/**
+ * struct wrais_blkcg - what a cgroup has
+ * @cpd: the base class
+ * @own: the attribute as written, protected by wrais_cgroup_mutex
+ * @effective: @own and that of all ancestors; written under the mutex, read
+ *	without it
+ */
+struct wrais_blkcg {
+	struct blkcg_policy_data cpd;
+	bool own;
+	bool effective;
+};
+
+static struct wrais_blkcg *to_wrais(struct blkcg *blkcg)
+{
+	struct blkcg_policy_data *cpd = blkcg_to_cpd(blkcg, &wrais_policy);
+
+	return cpd ? container_of(cpd, struct wrais_blkcg, cpd) : NULL;
+}
+
+static bool wrais_blkcg_effective(struct blkcg *blkcg)
+{
+	struct wrais_blkcg *w = to_wrais(blkcg);
+
+	return w && READ_ONCE(w->effective);
+}
+
+/**
+ * wrais_cgroup_has_task() - is a task in a privileged cgroup?
+ * @task: the task
+ */
+bool wrais_cgroup_has_task(struct task_struct *task)
+{
+	guard(rcu)();
+	return wrais_blkcg_effective(css_to_blkcg(task_css(task, io_cgrp_id)));
+}
+
+/**
+ * wrais_cgroup_has_bio() - does I/O belong to a privileged cgroup?
+ * @bio: the I/O
+ */
+bool wrais_cgroup_has_bio(const struct bio *bio)
+{
+	return bio->bi_blkg && wrais_blkcg_effective(bio->bi_blkg->blkcg);
+}
+
+static int wrais_show(struct seq_file *sf, void *v)
+{
+	seq_printf(sf, "%d\n", to_wrais(css_to_blkcg(seq_css(sf)))->own);
+	return 0;
+}
+
+/* Parents come first, so that one pass is enough. */
+static void wrais_update_subtree(struct cgroup_subsys_state *root)
+{
+	struct cgroup_subsys_state *css;
+
+	guard(rcu)();
+
+	css_for_each_descendant_pre(css, root) {
+		struct wrais_blkcg *w = to_wrais(css_to_blkcg(css));
+		bool above = true;
+
+		/* The root cgroup has no attribute, and takes nothing away. */
+		if (css->parent && css->parent->parent)
+			above = wrais_blkcg_effective(css_to_blkcg(css->parent));
+		if (w)
+			WRITE_ONCE(w->effective, w->own && above);
+	}
+}
+
+static ssize_t wrais_write(struct kernfs_open_file *of, char *buf,
+			   size_t nbytes, loff_t off)
+{
+	struct cgroup_subsys_state *css = of_css(of);
+	unsigned int own;
+
+	if (off)
+		return -EIO;
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	if (kstrtouint(strstrip(buf), 10, &own) || own > 1)
+		return -EINVAL;
+
+	guard(mutex)(&wrais_cgroup_mutex);
+	to_wrais(css_to_blkcg(css))->own = own;
+	wrais_update_subtree(css);
+	return nbytes;
+}
+
+static struct blkcg_policy_data *wrais_alloc_cpd(gfp_t gfp)
+{
+	struct wrais_blkcg *w = kzalloc(sizeof(*w), gfp);
+
+	return w ? &w->cpd : NULL;
+}
+
+static void wrais_free_cpd(struct blkcg_policy_data *cpd)
+{
+	kfree(container_of(cpd, struct wrais_blkcg, cpd));
+}
+
+static struct cftype wrais_files[] = {
+	{
+		.name		= "wrais",
+		.flags		= CFTYPE_NOT_ON_ROOT,
+		.seq_show	= wrais_show,
+		.write		= wrais_write,
+	},
+	{ }
+};
+
+static struct blkcg_policy wrais_policy = {
+	.dfl_cftypes	= wrais_files,
+
+	.cpd_alloc_fn	= wrais_alloc_cpd,
+	.cpd_free_fn	= wrais_free_cpd,
+};
+
+static int __init wrais_cgroup_init(void)
+{
+	return blkcg_policy_register(&wrais_policy);
+}
+subsys_initcall(wrais_cgroup_init);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Copies of metadata buffers for the journal.
+ *
+ * jbd2 writes a metadata buffer to the journal from where it is, and whoever
+ * wants to change it meanwhile sleeps (BH_Shadow). If the committing
+ * transaction has a copy (b_frozen_data), that is what it writes, and nobody
+ * sleeps. Let it make copies while privileged tasks use the journal: which
+ * buffers they will want cannot be known, but a commit has few.
+ */
+
+#include <linux/export.h>
+#include <linux/jiffies.h>
+
+#include "internal.h"
+
+/* For how long after it started a handle a privileged task may come back. */
+#define WRAIS_COPY_FOR		(5 * HZ)
+/* The copies that a commit makes: memory, and time under b_state_lock. */
+#define WRAIS_COPIES_MAX	256
+
+/* When a privileged task started a handle last [jiffies]; 0 if never. */
+static unsigned long wrais_handle_at;
+
+void __wrais_handle_starts(void)
+{
+	if (wrais_current_privileged())
+		WRITE_ONCE(wrais_handle_at, jiffies ?: 1);
+}
+EXPORT_SYMBOL_GPL(__wrais_handle_starts);
+
+bool __wrais_wants_copy(int copies)
+{
+	unsigned long at = READ_ONCE(wrais_handle_at);
+
+	return copies < WRAIS_COPIES_MAX && at &&
+	       time_before(jiffies, at + WRAIS_COPY_FOR);
+}
+EXPORT_SYMBOL_GPL(__wrais_wants_copy);

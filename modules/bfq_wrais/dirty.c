@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The dirty throttle and privileged writers.
+ *
+ * A privileged writer may exceed the dirty threshold by a headroom. It is
+ * tested against all dirty pages of the domain, so that all the privileged
+ * share it and memory is bounded by threshold plus headroom; the threshold
+ * itself stays what it is, because balance_dirty_pages() learns from it. Where
+ * the headroom is used up a privileged writer sleeps for milliseconds at a
+ * time, in place of up to 200: it goes on as soon as the disk has made room.
+ *
+ * The room is made by the others, who are held from 7/8 of the threshold on
+ * while a privileged writer has been throttled within the last second. A hold
+ * ends after two seconds, so that everybody gets ahead.
+ */
+
+#include <linux/export.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+
+#include "internal.h"
+
+/* How long a privileged writer keeps the others held after it was throttled. */
+#define WRAIS_HOLD_FOR		HZ
+/* The longest that a writer is held at a time. */
+#define WRAIS_HOLD_MAX		(2 * HZ)
+/* Whatever the threshold is, the headroom is at most this part of the memory. */
+#define WRAIS_HEADROOM_RAM	16
+
+unsigned int wrais_headroom_pct = 12;
+unsigned int wrais_nap_ms = 10;
+
+/* When a privileged writer was throttled last [jiffies]; 0 if never. */
+static unsigned long wrais_throttled_at;
+
+/**
+ * wrais_headroom() - by how much the privileged may exceed a threshold
+ * @thresh: the threshold [pages]
+ * @pct: percent of the threshold
+ *
+ * Return: pages.
+ */
+unsigned long wrais_headroom(unsigned long thresh, unsigned int pct)
+{
+	return min_t(unsigned long, mult_frac(thresh, pct, 100),
+		     totalram_pages() / WRAIS_HEADROOM_RAM);
+}
+
+static bool wrais_someone_throttled(void)
+{
+	unsigned long at = READ_ONCE(wrais_throttled_at);
+
+	return at && time_before(jiffies, at + WRAIS_HOLD_FOR);
+}
+
+enum wrais_verdict
+__wrais_throttle(unsigned long dirty, unsigned long thresh,
+		 unsigned long start, long max_pause, long *pause)
+{
+	if (!wrais_current_privileged()) {
+		if (dirty < thresh - thresh / 8 || !wrais_someone_throttled() ||
+		    time_after(jiffies, start + WRAIS_HOLD_MAX))
+			return WRAIS_AS_EVER;
+		wrais_count(WRAIS_DIRTY_HOLDS);
+		*pause = max_pause;
+		return WRAIS_HOLD;
+	}
+
+	WRITE_ONCE(wrais_throttled_at, jiffies ?: 1);
+	if (dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct))) {
+		wrais_count(WRAIS_DIRTY_BREAKS);
+		return WRAIS_PASS;
+	}
+	wrais_count(WRAIS_DIRTY_NAPS);
+	*pause = min_t(long, *pause, max(msecs_to_jiffies(READ_ONCE(wrais_nap_ms)), 1UL));
+	return WRAIS_AS_EVER;
+}

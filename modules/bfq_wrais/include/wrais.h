@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Privileged I/O: tasks whose owner wants them to read and write as if the
+ * disk were idle. This is what fs/, mm/ and block/ ask and do for them; see
+ * Documentation/block/bfq-wrais.rst.
+ *
+ * Everything is behind static keys, off until the kernel.wrais sysctls switch
+ * it on, so that a kernel that does not use it pays nothing.
+ */
+#ifndef _LINUX_WRAIS_H
+#define _LINUX_WRAIS_H
+
+#include <linux/blk_types.h>
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct io_context;
+struct request_queue;
+struct task_struct;
+
+/* What can be switched on, one sysctl each. */
+enum wrais_part {
+	WRAIS_ENABLED,
+	WRAIS_RAISE,
+	WRAIS_DIRTY,
+	WRAIS_TAGS,
+	WRAIS_COPY_OUT,
+	WRAIS_NR_PARTS,
+};
+
+/* What is counted, one line of /proc/wrais each. */
+enum wrais_event {
+	WRAIS_RAISED_REQUESTS,
+	WRAIS_DIRTY_BREAKS,
+	WRAIS_DIRTY_NAPS,
+	WRAIS_DIRTY_HOLDS,
+	WRAIS_TAG_EXEMPTIONS,
+	WRAIS_COPY_OUTS,
+	WRAIS_NR_EVENTS,
+};
+
+#ifdef CONFIG_BFQ_WRAIS
+
+extern struct static_key_false wrais_keys[WRAIS_NR_PARTS];
+
+/**
+ * wrais_on() - is a part in use?
+ * @part: which one
+ *
+ * Return: whether privileges are looked at, and @part is switched on.
+ */
+static __always_inline bool wrais_on(enum wrais_part part)
+{
+	return static_branch_unlikely(&wrais_keys[WRAIS_ENABLED]) &&
+	       static_branch_unlikely(&wrais_keys[part]);
+}
+
+void wrais_count(enum wrais_event event);
+
+bool bfq_is_wraised(struct task_struct *task);
+bool wrais_current_privileged(void);
+bool wrais_io_privileged(const struct io_context *ioc, const struct bio *bio);
+
+#else /* !CONFIG_BFQ_WRAIS */
+
+static inline bool wrais_on(enum wrais_part part) { return false; }
+static inline bool bfq_is_wraised(struct task_struct *task) { return false; }
+
+#endif /* !CONFIG_BFQ_WRAIS */
+
+/*
+ * mm/page-writeback.c: what a writer has to wait for.
+ */
+
+/**
+ * enum wrais_verdict - what becomes of a writer that is to be throttled
+ * @WRAIS_AS_EVER: it waits as everybody does
+ * @WRAIS_PASS: it does not wait
+ * @WRAIS_HOLD: it waits for longer, to leave room
+ */
+enum wrais_verdict {
+	WRAIS_AS_EVER,
+	WRAIS_PASS,
+	WRAIS_HOLD,
+};
+
+#ifdef CONFIG_BFQ_WRAIS_DIRTY
+enum wrais_verdict
+__wrais_throttle(unsigned long dirty, unsigned long thresh,
+		 unsigned long start, long max_pause, long *pause);
+#endif
+
+/**
+ * wrais_throttle() - does the current writer wait?
+ * @dirty: dirty pages of the domain that throttles it
+ * @thresh: that domain's threshold [pages]
+ * @start: when it began to wait [jiffies]
+ * @max_pause: the longest that a writer sleeps at a time [jiffies]
+ * @pause: how long it is to sleep [jiffies]; may be changed, unless it passes
+ */
+static inline enum wrais_verdict
+wrais_throttle(unsigned long dirty, unsigned long thresh, unsigned long start,
+	       long max_pause, long *pause)
+{
+#ifdef CONFIG_BFQ_WRAIS_DIRTY
+	if (wrais_on(WRAIS_DIRTY))
+		return __wrais_throttle(dirty, thresh, start, max_pause, pause);
+#endif
+	return WRAIS_AS_EVER;
+}
+
+/*
+ * block/bfq-iosched.c: who gets tags.
+ */
+
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+bool __wrais_tag_exempt(blk_opf_t opf);
+#endif
+
+/**
+ * wrais_tag_exempt() - is a request of the current task exempt from the limits?
+ * @opf: what it is going to do
+ *
+ * Return: whether somebody who is privileged may wait for it.
+ */
+static inline bool wrais_tag_exempt(blk_opf_t opf)
+{
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+	if (wrais_on(WRAIS_TAGS))
+		return __wrais_tag_exempt(opf);
+#endif
+	return false;
+}
+
+/*
+ * fs/jbd2: what a handle has to wait for.
+ */
+
+#ifdef CONFIG_BFQ_WRAIS_COPY
+void __wrais_handle_starts(void);
+bool __wrais_wants_copy(int copies);
+#endif
+
+/**
+ * wrais_handle_starts() - note that the current task starts a handle
+ */
+static inline void wrais_handle_starts(void)
+{
+#ifdef CONFIG_BFQ_WRAIS_COPY
+	if (wrais_on(WRAIS_COPY_OUT))
+		__wrais_handle_starts();
+#endif
+}
+
+/**
+ * wrais_wants_copy() - write a copy of a metadata buffer to the journal?
+ * @copies: how many copies the commit has made for us
+ *
+ * Return: whether a privileged task has been in the journal of late, so that
+ * it may want to change the buffer while it is written.
+ */
+static inline bool wrais_wants_copy(int copies)
+{
+#ifdef CONFIG_BFQ_WRAIS_COPY
+	if (wrais_on(WRAIS_COPY_OUT))
+		return __wrais_wants_copy(copies);
+#endif
+	return false;
+}
+
+#endif /* _LINUX_WRAIS_H */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Persistent weight raising in BFQ.
+ *
+ * BFQ raises a queue's weight for a while because it looks interactive, or
+ * soft real-time. The queue of a privileged task is raised because its owner
+ * says so, for as long as that holds: nothing that ends the other kinds of
+ * raising ends this one (bfq_bfqq_end_wr(), bfq_update_wr_data()), and it is
+ * not merged with queues of others, which would share the weight.
+ *
+ * It is decided at every request, from the io_context and the cgroup that the
+ * request belongs to, so that a change holds from the next request on and
+ * there is no race with the change.
+ */
+
+#include <linux/jiffies.h>
+
+#include "bfq-iosched.h"
+#include "internal.h"
+
+/*
+ * Above what BFQ gives to soft real-time queues (30 x 100), which a background
+ * reader can become when it is starved. A weight is at most 1000 x this.
+ */
+#define WRAIS_COEFF	30000
+
+/**
+ * wrais_resume() - raise a queue whose state of before a merge was restored
+ * @bfqq: a raised queue, with its bfqd locked
+ */
+void wrais_resume(struct bfq_queue *bfqq)
+{
+	bfqq->wr_coeff = WRAIS_COEFF;
+	bfqq->wr_cur_max_time = MAX_JIFFY_OFFSET;
+	bfqq->last_wr_start_finish = jiffies;
+}
+
+static void wrais_start(struct bfq_queue *bfqq)
+{
+	if (bfqq->wr_coeff == 1 && bfq_bfqq_busy(bfqq))
+		bfqq->bfqd->wr_busy_queues++;
+
+	bfq_mark_bfqq_wrais(bfqq);
+	bfq_clear_bfqq_in_large_burst(bfqq);
+	wrais_resume(bfqq);
+	bfqq->entity.prio_changed = 1;
+}
+
+static void wrais_stop(struct bfq_queue *bfqq)
+{
+	bfq_clear_bfqq_wrais(bfqq);
+
+	if (bfq_bfqq_busy(bfqq))
+		bfqq->bfqd->wr_busy_queues--;
+	bfqq->wr_coeff = 1;
+	bfqq->wr_cur_max_time = 0;
+	bfqq->last_wr_start_finish = jiffies;
+	bfqq->entity.prio_changed = 1;
+}
+
+/**
+ * wrais_raise() - raise the queue that a request goes to, or no longer
+ * @bfqq: the queue, with its bfqd locked
+ * @bic: whose request it is
+ * @bio: the request's first bio
+ *
+ * A queue that several tasks share is split first, by the next request.
+ */
+void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
+{
+	bool raise;
+
+	if (!wrais_on(WRAIS_RAISE) && !bfq_bfqq_wrais(bfqq))
+		return;
+	if (!bfq_bfqq_sync(bfqq) || bfqq == &bfqq->bfqd->oom_bfqq)
+		return;
+
+	raise = wrais_on(WRAIS_RAISE) && wrais_io_privileged(bic->icq.ioc, bio);
+	if (raise && bfq_bfqq_coop(bfqq)) {
+		bfq_mark_bfqq_split_coop(bfqq);
+		return;
+	}
+
+	if (raise)
+		wrais_count(WRAIS_RAISED_REQUESTS);
+	if (raise && !bfq_bfqq_wrais(bfqq))
+		wrais_start(bfqq);
+	else if (!raise && bfq_bfqq_wrais(bfqq))
+		wrais_stop(bfqq);
+}
+
+/**
+ * wrais_leaves_group() - is I/O to compete with that of all groups?
+ * @bio: the I/O
+ */
+bool wrais_leaves_group(const struct bio *bio)
+{
+	return wrais_on(WRAIS_RAISE) && wrais_cgroup_has_bio(bio);
+}

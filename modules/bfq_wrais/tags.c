@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose requests BFQ does not limit.
+ *
+ * bfq_limit_depth() leaves few tags to async I/O and to sync writes while a
+ * raised queue is busy. The flusher keeps a journal handle open while it
+ * submits megabytes: where it waits for a tag, the commit waits for its
+ * handle, and a privileged task that starts a handle for the commit. Such a
+ * task is exempt, whoever it is, and so are metadata.
+ */
+
+#include <linux/sched.h>
+
+#include "internal.h"
+
+bool __wrais_tag_exempt(blk_opf_t opf)
+{
+	/* Filesystems keep the transaction that a task has open there. */
+	if (!(opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
+	    !wrais_current_privileged())
+		return false;
+
+	wrais_count(WRAIS_TAG_EXEMPTIONS);
+	return true;
+}
