@@ -9,9 +9,10 @@
  * the headroom is used up a privileged writer sleeps for milliseconds at a
  * time, in place of up to 200: it goes on as soon as the disk has made room.
  *
- * The room is made by the others, who are held from 7/8 of the threshold on
- * while a privileged writer has been throttled within the last second. A hold
- * ends after two seconds, so that everybody gets ahead.
+ * The room is made by the others, who sleep for as long as they ever do from
+ * 7/8 of the threshold on. Where a privileged writer has been throttled within
+ * the last second, they sleep again until there is room; such a hold ends after
+ * two seconds, so that everybody gets ahead.
  */
 
 #include <linux/export.h>
@@ -29,7 +30,7 @@
 /* Whatever the threshold is, the headroom is at most this part of the memory. */
 #define WRAIS_HEADROOM_RAM	16
 
-unsigned int wrais_headroom_pct = 12;
+unsigned int wrais_headroom_pct = 20;
 unsigned int wrais_nap_ms = 10;
 
 /* When a privileged writer was throttled last [jiffies]; 0 if never. */
@@ -60,11 +61,13 @@ __wrais_throttle(unsigned long dirty, unsigned long thresh,
 		 unsigned long start, long max_pause, long *pause)
 {
 	if (!wrais_current_privileged()) {
-		if (dirty < thresh - thresh / 8 || !wrais_someone_throttled() ||
+		if (dirty < thresh - thresh / 8)
+			return WRAIS_AS_EVER;
+		*pause = max_pause;
+		if (!wrais_someone_throttled() ||
 		    time_after(jiffies, start + WRAIS_HOLD_MAX))
 			return WRAIS_AS_EVER;
 		wrais_count(WRAIS_DIRTY_HOLDS);
-		*pause = max_pause;
 		return WRAIS_HOLD;
 	}
 

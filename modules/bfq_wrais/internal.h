@@ -8,10 +8,31 @@
 #include <linux/types.h>
 #include <linux/wrais/wrais.h>
 
+struct bfq_data;
 struct bfq_io_cq;
 struct bfq_queue;
 struct bio;
 struct task_struct;
+
+/* The floor's window slides by a slot. */
+#define WRAIS_SLOTS	10
+
+/**
+ * struct wrais_device - what the floor knows of a device
+ * @slot: the current one, counted since boot
+ * @cost: of the requests of each slot in the window: those of the privileged,
+ *	those of the others
+ * @credit: what the privileged have used since the others were paid back
+ * @done_ns: when it did something that a privileged task may wait for last
+ *
+ * Protected by the lock of the device's bfq_data. See turn.c.
+ */
+struct wrais_device {
+	unsigned long slot;
+	u64 cost[WRAIS_SLOTS][2];
+	u64 credit;
+	u64 done_ns;
+};
 
 /* wrais.c APIs: */
 extern const char *const wrais_event_names[WRAIS_NR_EVENTS];
@@ -31,11 +52,34 @@ static inline bool wrais_cgroup_has_bio(const struct bio *bio) { return false; }
 void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio);
 void wrais_resume(struct bfq_queue *bfqq);
 bool wrais_leaves_group(const struct bio *bio);
+
+/* turn.c APIs: */
+extern unsigned int wrais_floor_pct;
+extern unsigned int wrais_floor_window_ms;
+void wrais_account(struct bfq_queue *bfqq, unsigned long sectors);
+void wrais_note_think(struct bfq_queue *bfqq);
+void wrais_completed(struct bfq_queue *bfqq, u64 now_ns);
+bool wrais_plugs(struct bfq_data *bfqd);
+struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd);
 #else
 static inline void
 wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio) { }
 static inline void wrais_resume(struct bfq_queue *bfqq) { }
 static inline bool wrais_leaves_group(const struct bio *bio) { return false; }
+static inline void
+wrais_account(struct bfq_queue *bfqq, unsigned long sectors) { }
+static inline void
+wrais_completed(struct bfq_queue *bfqq, u64 now_ns) { }
+static inline bool wrais_plugs(struct bfq_data *bfqd) { return false; }
+static inline struct bfq_queue *
+wrais_out_of_turn(struct bfq_data *bfqd) { return NULL; }
+#endif
+
+/* inherit.c APIs: */
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+bool wrais_waits_for(enum wrais_wait what);
+#else
+static inline bool wrais_waits_for(enum wrais_wait what) { return false; }
 #endif
 
 /* dirty.c APIs: */

@@ -70,9 +70,14 @@ void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 {
 	bool raise;
 
-	if (!wrais_on(WRAIS_RAISE) && !bfq_bfqq_wrais(bfqq))
-		return;
 	if (!bfq_bfqq_sync(bfqq) || bfqq == &bfqq->bfqd->oom_bfqq)
+		return;
+
+	/* jbd2 and its like, whose I/O somebody may wait for: see turn.c. */
+	if (wrais_on(WRAIS_INHERIT) && current->flags & PF_KTHREAD)
+		bfq_mark_bfqq_wrais_carrier(bfqq);
+
+	if (!wrais_on(WRAIS_RAISE) && !bfq_bfqq_wrais(bfqq))
 		return;
 
 	raise = wrais_on(WRAIS_RAISE) && wrais_io_privileged(bic->icq.ioc, bio);
@@ -81,8 +86,10 @@ void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 		return;
 	}
 
-	if (raise)
+	if (raise) {
 		wrais_count(WRAIS_RAISED_REQUESTS);
+		wrais_note_think(bfqq);
+	}
 	if (raise && !bfq_bfqq_wrais(bfqq))
 		wrais_start(bfqq);
 	else if (!raise && bfq_bfqq_wrais(bfqq))

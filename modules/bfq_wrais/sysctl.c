@@ -25,23 +25,33 @@
 	.extra2		= &wrais_limits[_max],			\
 }
 
-#ifdef CONFIG_BFQ_WRAIS_DIRTY
 enum wrais_limit {
+	LIMIT_ZERO,
 	LIMIT_ONE,
 	LIMIT_HEADROOM_PCT,
+	LIMIT_FLOOR_PCT,
 	LIMIT_NAP_MS,
+	LIMIT_WINDOW_MIN_MS,
+	LIMIT_WINDOW_MAX_MS,
 };
 
 static unsigned int wrais_limits[] = {
+	[LIMIT_ZERO]		= 0,
 	[LIMIT_ONE]		= 1,
 	[LIMIT_HEADROOM_PCT]	= 25,
+	[LIMIT_FLOOR_PCT]	= 50,
 	[LIMIT_NAP_MS]		= 200,
+	[LIMIT_WINDOW_MIN_MS]	= 1000,
+	[LIMIT_WINDOW_MAX_MS]	= 300000,
 };
-#endif
 
 static struct ctl_table wrais_table[] = {
 	WRAIS_SWITCH("enabled", WRAIS_ENABLED),
 	WRAIS_SWITCH("raise", WRAIS_RAISE),
+	WRAIS_SWITCH("floor", WRAIS_FLOOR),
+	WRAIS_KNOB("floor_pct", wrais_floor_pct, LIMIT_ZERO, LIMIT_FLOOR_PCT),
+	WRAIS_KNOB("floor_window_ms", wrais_floor_window_ms,
+		   LIMIT_WINDOW_MIN_MS, LIMIT_WINDOW_MAX_MS),
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 	WRAIS_SWITCH("dirty", WRAIS_DIRTY),
 	WRAIS_KNOB("dirty_headroom_pct", wrais_headroom_pct,
@@ -53,6 +63,9 @@ static struct ctl_table wrais_table[] = {
 #endif
 #ifdef CONFIG_BFQ_WRAIS_COPY
 	WRAIS_SWITCH("copy_out", WRAIS_COPY_OUT),
+#endif
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	WRAIS_SWITCH("inherit", WRAIS_INHERIT),
 #endif
 };
 

@@ -13,11 +13,17 @@
 
 #include "internal.h"
 
+/* Is it the flusher, with a privileged task waiting for it? */
+static bool wrais_writes_for_waiter(void)
+{
+	return current->flags & PF_WQ_WORKER && wrais_waits_for(WRAIS_FOR_FLUSHER);
+}
+
 bool __wrais_tag_exempt(blk_opf_t opf)
 {
 	/* Filesystems keep the transaction that a task has open there. */
 	if (!(opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
-	    !wrais_current_privileged())
+	    !wrais_current_privileged() && !wrais_writes_for_waiter())
 		return false;
 
 	wrais_count(WRAIS_TAG_EXEMPTIONS);

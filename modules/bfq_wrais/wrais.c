@@ -30,6 +30,9 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_DIRTY_HOLDS]	= "dirty_holds",
 	[WRAIS_TAG_EXEMPTIONS]	= "tag_exemptions",
 	[WRAIS_COPY_OUTS]	= "copy_outs",
+	[WRAIS_INHERITS]	= "inherits",
+	[WRAIS_FLOOR_TURNS]	= "floor_turns",
+	[WRAIS_THINK_TURNS]	= "think_turns",
 };
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);

@@ -25,6 +25,8 @@ enum wrais_part {
 	WRAIS_DIRTY,
 	WRAIS_TAGS,
 	WRAIS_COPY_OUT,
+	WRAIS_INHERIT,
+	WRAIS_FLOOR,
 	WRAIS_NR_PARTS,
 };
 
@@ -36,6 +38,9 @@ enum wrais_event {
 	WRAIS_DIRTY_HOLDS,
 	WRAIS_TAG_EXEMPTIONS,
 	WRAIS_COPY_OUTS,
+	WRAIS_INHERITS,
+	WRAIS_FLOOR_TURNS,
+	WRAIS_THINK_TURNS,
 	WRAIS_NR_EVENTS,
 };
 
@@ -166,6 +171,57 @@ static inline bool wrais_wants_copy(int copies)
 		return __wrais_wants_copy(copies);
 #endif
 	return false;
+}
+
+/*
+ * Anywhere: whose I/O a privileged task sleeps for.
+ */
+
+/**
+ * enum wrais_wait - what a privileged task waits for
+ * @WRAIS_FOR_FLUSHER: that dirty pages are written
+ * @WRAIS_FOR_JOURNAL: that a commit gets ahead
+ */
+enum wrais_wait {
+	WRAIS_FOR_FLUSHER,
+	WRAIS_FOR_JOURNAL,
+	WRAIS_NR_WAITS,
+};
+
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+bool __wrais_wait_begin(enum wrais_wait what);
+void __wrais_wait_end(enum wrais_wait what);
+#endif
+
+/**
+ * wrais_wait_begin() - the current task is about to sleep
+ * @what: for what
+ *
+ * Until wrais_wait_end(), whoever does that I/O is served as if it were
+ * privileged, if the current task is.
+ *
+ * Return: what to hand to wrais_wait_end().
+ */
+static inline bool wrais_wait_begin(enum wrais_wait what)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (wrais_on(WRAIS_INHERIT))
+		return __wrais_wait_begin(what);
+#endif
+	return false;
+}
+
+/**
+ * wrais_wait_end() - the current task has slept
+ * @what: for what
+ * @waited: what wrais_wait_begin() returned
+ */
+static inline void wrais_wait_end(enum wrais_wait what, bool waited)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (waited)
+		__wrais_wait_end(what);
+#endif
 }
 
 #endif /* _LINUX_WRAIS_H */
