@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * api_effect.c - wrais-api: whose requests count as privileged, by reading the
+ * disk with nothing between the reader and the I/O scheduler.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "args.h"
+#include "clock.h"
+#include "crew.h"
+#include "privilege.h"
+#include "procfs.h"
+
+#define READS		16U
+#define BLOCK		4096U
+#define COUNTER		"raised_requests"
+
+static char old_scheduler[64];
+
+/* Who reads. */
+struct reader {
+	struct ioprio prio;
+	const char *group;	/* NULL: the one of this program */
+};
+
+static void scheduler_path(char *path, size_t size)
+{
+	snprintf(path, size, "/sys/block/%s/queue/scheduler", api.disk);
+}
+
+/* The one in brackets. */
+static bool choose_bfq(void)
+{
+	char path[128], text[256];
+	const char *open, *close;
+
+	scheduler_path(path, sizeof(path));
+	if (read_text(path, text, sizeof(text)) < 0)
+		return false;
+	open = strchr(text, '[');
+	close = open ? strchr(open, ']') : NULL;
+	if (close)
+		snprintf(old_scheduler, sizeof(old_scheduler), "%.*s",
+			 (int)(close - open - 1), open + 1);
+	return !write_text(path, "bfq");
+}
+
+static void choose_old(void)
+{
+	char path[128];
+
+	scheduler_path(path, sizeof(path));
+	write_text(path, old_scheduler);
+}
+
+static int read_disk(const struct reader *r)
+{
+	char device[128];
+	void *buffer;
+	u32 i;
+	int fd;
+
+	if (r->group && cgroup_join(r->group, 0))
+		return EXIT_FAILED;
+	if (ioprio_change(0, r->prio) || posix_memalign(&buffer, BLOCK, BLOCK))
+		return EXIT_FAILED;
+	snprintf(device, sizeof(device), "/dev/%s", api.disk);
+	fd = open(device, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (fd < 0)
+		return EXIT_FAILED;
+	for (i = 0; i < READS; i++)
+		if (pread(fd, buffer, BLOCK, (off_t)i * 2 * BLOCK) != BLOCK)
+			return EXIT_FAILED;
+	close(fd);
+	free(buffer);
+	return EXIT_GOOD;
+}
+
+/* How much the counter grows while @r reads. */
+static u64 raised_by(struct ktap_case *t, const struct reader *r)
+{
+	u64 before = counter_now(t, COUNTER);
+	pid_t self = getpid(), pid = fork();
+
+	if (!pid) {
+		die_with_parent(self);
+		_exit(read_disk(r));
+	}
+	if (pid < 0)
+		die(EXIT_FAILED, "cannot start a child: %s", strerror(errno));
+	expect(t, !wait_child(pid, now_ns() + API_WAIT_NS), "the reader failed");
+	return counter_now(t, COUNTER) - before;
+}
+
+static void expect_raised(struct ktap_case *t, const char *who, struct reader r, bool raised)
+{
+	u64 grown = raised_by(t, &r);
+
+	if (raised)
+		expect(t, grown >= READS, "%s: %llu of %u requests", who, grown, READS);
+	else
+		expect(t, !grown, "%s: %llu requests", who, grown);
+}
+
+static const struct reader rt = { .prio = { IO_RT, 0 } };
+
+static void switch_all(struct ktap_case *t, bool master)
+{
+	struct wrais_choice choice = wrais_choose("the test", "all");
+
+	wrais_apply(&choice);
+	expect(t, !wrais_set(WRAIS_MASTER, master), "cannot switch " WRAIS_MASTER);
+}
+
+static void nothing_when_off(struct ktap_case *t)
+{
+	struct wrais_stats before, after;
+	unsigned int i;
+	u64 value;
+
+	switch_all(t, false);
+	wrais_read(&before);
+	expect_raised(t, "real time", rt, false);
+	wrais_read(&after);
+	for (i = 0; i < after.count; i++)
+		if (wrais_find(&before, after.stat[i].name, &value))
+			expect(t, after.stat[i].value == value, "%s: %llu, was %llu",
+			       after.stat[i].name, after.stat[i].value, value);
+}
+
+static void part_off(struct ktap_case *t)
+{
+	switch_all(t, true);
+	wrais_set("raise", 0);
+	expect_raised(t, "real time", rt, false);
+}
+
+static void classes(struct ktap_case *t)
+{
+	switch_all(t, true);
+	expect_raised(t, "no class", (struct reader){ .prio = { IO_NONE, 0 } }, false);
+	expect_raised(t, "best effort 0", (struct reader){ .prio = { IO_BE, 0 } }, false);
+	expect_raised(t, "idle", (struct reader){ .prio = { IO_IDLE, 0 } }, false);
+	expect_raised(t, "real time 0", rt, true);
+	expect_raised(t, "real time 7", (struct reader){ .prio = { IO_RT, 7 } }, true);
+}
+
+/* A member needs the attribute in its cgroup and in all above. */
+static void cgroups(struct ktap_case *t)
+{
+	static const struct {
+		const char *parent;
+		const char *child;
+		bool raised;
+	} cases[] = {
+		{ "0", "0", false }, { "1", "0", false }, { "0", "1", false },
+		{ "1", "1", true }, { "0", "1", false }, { "1", "1", true },
+		{ "1", "0", false },
+	};
+	const struct reader r = { .prio = { IO_NONE, 0 }, .group = API_CHILD };
+	char who[64];
+	unsigned int i;
+
+	if (!groups_make()) {
+		skip_test(t, "no cgroup v2 with I/O controller");
+		groups_remove();
+		return;
+	}
+	switch_all(t, true);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		expect(t, !group_set(API_GROUP, cases[i].parent) &&
+		       !group_set(API_CHILD, cases[i].child), "cannot set " CGROUP_SWITCH);
+		snprintf(who, sizeof(who), "member, %s below %s", cases[i].child,
+			 cases[i].parent);
+		expect_raised(t, who, r, cases[i].raised);
+	}
+	groups_remove();
+}
+
+void api_effects(struct ktap *parent)
+{
+	static const struct ktap_test tests[] = {
+		{ "nothing counts when off", nothing_when_off },
+		{ "not without raise", part_off },
+		{ "classes", classes },
+		{ "cgroups", cgroups },
+	};
+
+	if (!choose_bfq()) {
+		ktap_skip(parent, "whose requests are raised", "no disk with bfq (--disk)");
+		return;
+	}
+	ktap_group(parent, "whose requests are raised", tests, ARRAY_SIZE(tests));
+	choose_old();
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/* load.c - background load: copies of dd that read and write files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "diskfile.h"
+#include "load.h"
+
+#define READ_MIB	32U
+#define WRITE_MIB	96U
+#define PASS_MIB	512U
+#define MIB_MAX		1048576U
+
+#define BLOCK		MIB	/* dd bs=1048576 */
+
+/* Blocks are given back in large pieces, as truncation gives them back. */
+#define PUNCH		(16 * MIB)
+
+#define GATHER_NS	(60 * NSEC_PER_SEC)
+
+struct load_options load_defaults(void)
+{
+	return (struct load_options){
+		.dir = ".",
+		.readers = 1,
+		.writers = 1,
+		.read_size = READ_MIB * MIB,
+		.write_size = WRITE_MIB * MIB,
+		.pass_size = PASS_MIB * MIB,
+	};
+}
+
+bool load_option(int c, struct load_options *o)
+{
+	switch (c) {
+	case 'r':
+		o->readers = (u32)args_number("-r", optarg, 0, LOAD_WORKERS_MAX);
+		return true;
+	case 'w':
+		o->writers = (u32)args_number("-w", optarg, 0, LOAD_WORKERS_MAX);
+		return true;
+	case OPT_READ_SIZE:
+		o->read_size = args_number("--read-size", optarg, 1, MIB_MAX) * MIB;
+		return true;
+	case OPT_WRITE_SIZE:
+		o->write_size = args_number("--write-size", optarg, 1, MIB_MAX) * MIB;
+		return true;
+	case OPT_PASS:
+		o->pass_size = args_number("--pass", optarg, 1, MIB_MAX) * MIB;
+		return true;
+	}
+	return false;
+}
+
+static void name_file(char path[PATH_MAX], const struct load_options *o, const char *kind,
+		      unsigned int i)
+{
+	if (snprintf(path, PATH_MAX, "%s/%s.%u", o->dir, kind, i + 1) >= PATH_MAX)
+		die(EXIT_USAGE, "the name of the directory is too long");
+}
+
+void load_prepare(const struct load_options *o)
+{
+	char path[PATH_MAX];
+	unsigned int i;
+
+	for (i = 0; i < o->readers; i++) {
+		name_file(path, o, "read", i);
+		disk_file(path, o->read_size);
+	}
+}
+
+static char *block_buffer(void)
+{
+	char *buffer = malloc(BLOCK);
+
+	if (!buffer)
+		die(EXIT_FAILED, "no memory");
+	memset(buffer, 0, BLOCK);
+	return buffer;
+}
+
+static int open_file(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		die(EXIT_FAILED, "cannot open %s: %s", path, strerror(errno));
+	return fd;
+}
+
+static u64 count_bytes(struct crew_slot *slot, ssize_t bytes, u64 moved)
+{
+	store64(&slot->value, slot->value + (u64)bytes);
+	return moved + (u64)bytes;
+}
+
+/* A reader: each time around, its file is no longer in memory. */
+static void read_pass(const struct load_options *o, unsigned int i, struct crew_slot *slot)
+{
+	char path[PATH_MAX], *buffer = block_buffer();
+	u64 moved = 0;
+	int fd;
+
+	prctl(PR_SET_NAME, "load-reader");
+	name_file(path, o, "read", i);
+	fd = open_file(path, O_RDONLY);
+	forget_pages(fd);
+	while (moved < o->pass_size) {
+		ssize_t got = read(fd, buffer, BLOCK);
+
+		if (got < 0)
+			die(EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));
+		if (!got) {
+			lseek(fd, 0, SEEK_SET);
+			forget_pages(fd);
+		}
+		moved = count_bytes(slot, got, moved);
+	}
+	close(fd);
+	free(buffer);
+}
+
+/*
+ * A writer: each block is a new one, as in a file that is written for the first
+ * time, and the oldest ones are given back to keep the file small.
+ */
+static void write_pass(const struct load_options *o, unsigned int i, struct crew_slot *slot)
+{
+	char path[PATH_MAX], *buffer = block_buffer();
+	u64 moved = 0, hole = 0;
+	int fd;
+
+	prctl(PR_SET_NAME, "load-writer");
+	name_file(path, o, "write", i);
+	fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+	while (moved < o->pass_size) {
+		ssize_t done = write(fd, buffer, BLOCK);
+
+		if (done <= 0)
+			die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+		moved = count_bytes(slot, done, moved);
+		if (moved - hole < o->write_size + PUNCH)
+			continue;
+		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			      (off_t)hole, (off_t)PUNCH))
+			die(EXIT_FAILED, "cannot give back blocks of %s: %s", path,
+			    strerror(errno));
+		hole += PUNCH;
+	}
+	close(fd);
+	free(buffer);
+}
+
+static CREW_FN(work)
+{
+	const struct load_options *o = arg;
+	struct crew_slot *slot = &crew->page->slot[i];
+
+	slot->rounds++;
+	if (i < o->readers)
+		read_pass(o, i, slot);
+	else
+		write_pass(o, i - o->readers, slot);
+	return 0;
+}
+
+static void watch_worker(struct load *load, unsigned int i)
+{
+	load->pidfd[i] = (int)syscall(SYS_pidfd_open, load->crew.pid[i], 0);
+	if (load->pidfd[i] < 0)
+		die(EXIT_FAILED, "pidfd_open: %s", strerror(errno));
+}
+
+void load_start(struct load *load, const struct load_options *o)
+{
+	unsigned int i;
+
+	*load = (struct load){ .o = o, .count = o->readers + o->writers };
+	load->pidfd = calloc(load->count + 1, sizeof(*load->pidfd));
+	if (!load->pidfd)
+		die(EXIT_FAILED, "no memory");
+	crew_create(&load->crew, load->count);
+	for (i = 0; i < load->count; i++) {
+		crew_fork(&load->crew, work, o);
+		watch_worker(load, i);
+	}
+	crew_gather(&load->crew, GATHER_NS);
+	crew_release(&load->crew);
+}
+
+static void replace(struct load *load, unsigned int i)
+{
+	int status = crew_wait(&load->crew, i, 0);
+
+	if (status == -1)
+		return;
+	if (status)
+		die(EXIT_FAILED, "%s %u of the load failed",
+		    i < load->o->readers ? "reader" : "writer",
+		    i < load->o->readers ? i + 1 : i - load->o->readers + 1);
+	close(load->pidfd[i]);
+	crew_refork(&load->crew, i, work, load->o);
+	watch_worker(load, i);
+}
+
+/* How long poll(2) may sleep. */
+static int milliseconds_until(u64 deadline_ns)
+{
+	u64 now = now_ns(), ms;
+
+	if (now >= deadline_ns)
+		return 0;
+	ms = (deadline_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+bool load_watch(struct load *load, int fd, u64 deadline_ns)
+{
+	struct pollfd polled[2 * LOAD_WORKERS_MAX + 1];
+	unsigned int i;
+
+	for (;;) {
+		for (i = 0; i < load->count; i++)
+			polled[i] = (struct pollfd){ load->pidfd[i], POLLIN, 0 };
+		polled[i] = (struct pollfd){ fd, POLLIN, 0 };
+		if (poll(polled, load->count + 1, milliseconds_until(deadline_ns)) < 0)
+			die(EXIT_FAILED, "poll: %s", strerror(errno));
+		for (i = 0; i < load->count; i++)
+			if (polled[i].revents)
+				replace(load, i);
+		if (polled[load->count].revents)
+			return true;
+		if (now_ns() >= deadline_ns)
+			return false;
+	}
+}
+
+bool load_runs(const struct load *load)
+{
+	unsigned int i;
+
+	for (i = 0; i < load->count; i++)
+		if (!load64(&load->crew.page->slot[i].value))
+			return false;
+	return true;
+}
+
+static u64 sum_bytes(const struct load *load, unsigned int first, unsigned int end)
+{
+	u64 sum = 0;
+
+	for (; first < end; first++)
+		sum += load64(&load->crew.page->slot[first].value);
+	return sum;
+}
+
+u64 load_read_bytes(const struct load *load)
+{
+	return sum_bytes(load, 0, load->o->readers);
+}
+
+u64 load_written_bytes(const struct load *load)
+{
+	return sum_bytes(load, load->o->readers, load->count);
+}
+
+void load_stop(struct load *load)
+{
+	char path[PATH_MAX];
+	unsigned int i;
+
+	for (i = 0; i < load->count; i++)
+		close(load->pidfd[i]);
+	free(load->pidfd);
+	crew_destroy(&load->crew);
+	for (i = 0; i < load->o->writers; i++) {
+		name_file(path, load->o, "write", i);
+		unlink(path);
+	}
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * load.h - background load: copies of dd that read and write files, and that
+ * are started again as often as they end.
+ */
+#ifndef WRAIS_LOAD_H
+#define WRAIS_LOAD_H
+
+#include <sys/types.h>
+
+#include "crew.h"
+#include "types.h"
+
+/* Of each kind. */
+#define LOAD_WORKERS_MAX	64U
+
+struct load_options {
+	const char *dir;
+	u32 readers;
+	u32 writers;
+	u64 read_size;		/* bytes of a reader's file */
+	u64 write_size;		/* bytes that a writer's file has at most, roughly */
+	u64 pass_size;		/* bytes that a worker moves before it is started anew */
+};
+
+struct load {
+	const struct load_options *o;
+	struct crew crew;	/* the readers, then the writers; value is bytes moved */
+	unsigned int count;
+	int *pidfd;
+};
+
+struct load_options load_defaults(void);
+
+/* What the programs with a load have in common on their command lines. */
+#define LOAD_SHORT_OPTIONS	"r:w:"
+#define LOAD_USAGE							\
+"  -r, --readers N       how many read (1)\n"				\
+"  -w, --writers N       how many write (1)\n"				\
+"      --read-size MIB   what each reader reads again and again (32)\n"	\
+"      --write-size MIB  room for what each writer writes (96)\n"	\
+"      --pass MIB        a worker moves so much, then another process takes its\n" \
+"                        place (512)\n"
+
+enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS };
+
+/* False when the option is none of the load's; exits with EXIT_USAGE. */
+bool load_option(int c, struct load_options *o);
+
+/* Make the readers' files. Exits with EXIT_FAILED when that cannot be done. */
+void load_prepare(const struct load_options *o);
+
+/* Start the workers. */
+void load_start(struct load *load, const struct load_options *o);
+
+/*
+ * Replace workers that end, until @fd (-1: none) is readable; false when it is
+ * not by @deadline_ns. Exits with EXIT_FAILED when a worker fails.
+ */
+bool load_watch(struct load *load, int fd, u64 deadline_ns);
+
+/* All workers have moved their first bytes. */
+bool load_runs(const struct load *load);
+
+/* Bytes moved until now. */
+u64 load_read_bytes(const struct load *load);
+u64 load_written_bytes(const struct load *load);
+
+/* Kill the workers, wait for their end, remove what they wrote. */
+void load_stop(struct load *load);
+
+#endif /* WRAIS_LOAD_H */

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/* run_options.c - wrais-run: the command line. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "diskfile.h"
+#include "run.h"
+
+#define SECONDS_MAX	86400U
+#define MS_MAX		(SECONDS_MAX * 1000U)
+#define BYTES_MAX	(1024 * 1024 * MIB)
+
+static const char usage[] =
+"Usage: wrais-run [options] [-- COMMAND [ARGUMENT...]]\n"
+"\n"
+"Measure how long an application takes to start while others use the disk: in\n"
+"each repeat, write everything back, drop the caches, start the load, wait until\n"
+"it works, start the probe (or COMMAND), stop the load. A JSON line a repeat.\n"
+"\n"
+"the disk:\n"
+"  -D, --disk DEV        (nullb0)\n"
+"  -d, --dir DIR         where all files are (/mnt)\n"
+"      --mount           mount the disk there (ext4), and unmount it at the end\n"
+"      --mount-options OPTIONS   (data=ordered)\n"
+"      --sched NAME      I/O scheduler: bfq, mq-deadline, kyber, none (as it is)\n"
+"      --slice-idle US   of bfq\n"
+"      --tune NAME=VALUE an attribute of the disk's queue or of its scheduler\n"
+"      --dirty-bytes N, --dirty-background-bytes N   vm.dirty_*\n"
+"the load:\n"
+LOAD_USAGE
+"the probe:\n"
+"      --probe KIND      lprobe, fsync, write70, think, random, endless\n"
+"      --pages N         of 4 KiB (52800)\n"
+"      --endless SECONDS how long the endless one reads (60)\n"
+"      --class CLASS     I/O priority: none, rt, be, idle (rt with --wrais, else\n"
+"      --level N         as inherited); 0..7 (0)\n"
+"  -n, --noprio          no I/O priority at all\n"
+"      --wrais PARTS     switch the kernel's parts: all, none, dirty,tags or all,-join\n"
+"the measurement:\n"
+"  -k, --repeats N       (1)\n"
+"      --phase MS        wait so long between load and probe (0), ...\n"
+"      --phase-step MS   ... and so much longer each repeat (0)\n"
+"      --limit SECONDS   kill a probe that takes longer (120)\n"
+"  -c, --drop-caches     page cache, dentries and inodes are dropped (yes)\n"
+"      --keep-caches     only what the probe reads is dropped\n"
+"  -l, --label TEXT      goes into each line\n"
+"the trace:\n"
+"  -t, --trace TRACER    of the kernel's tracers; blk traces this disk\n"
+"      --trace-events LIST   GROUP or GROUP:EVENT, separated by commas\n"
+"      --trace-filter GLOB   of the functions that a tracer follows, as bfq_*\n"
+"      --trace-start MS  behind the start of the probe (0)\n"
+"      --trace-stop MS   how long (1000)\n"
+"      --trace-buffer KIB    (50000)\n"
+"      --trace-file FILE .1, .2 ... for each repeat (/tmp/wrais-run.trace)\n"
+"      --tracers         list the kernel's tracers\n"
+"      --json            no effect, the output is always JSON\n"
+"  -h, --help            this text\n"
+"  -V, --version         the version\n";
+
+enum {
+	OPT_MOUNT = 256, OPT_MOUNT_OPTIONS, OPT_SCHED, OPT_SLICE_IDLE, OPT_TUNE, OPT_DIRTY,
+	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_CLASS, OPT_LEVEL,
+	OPT_WRAIS, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
+	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
+};
+
+static const struct option longs[] = {
+	{ "disk", required_argument, NULL, 'D' },
+	{ "dir", required_argument, NULL, 'd' },
+	{ "mount", no_argument, NULL, OPT_MOUNT },
+	{ "mount-options", required_argument, NULL, OPT_MOUNT_OPTIONS },
+	{ "sched", required_argument, NULL, OPT_SCHED },
+	{ "slice-idle", required_argument, NULL, OPT_SLICE_IDLE },
+	{ "tune", required_argument, NULL, OPT_TUNE },
+	{ "dirty-bytes", required_argument, NULL, OPT_DIRTY },
+	{ "dirty-background-bytes", required_argument, NULL, OPT_DIRTY_BACKGROUND },
+	{ "readers", required_argument, NULL, 'r' },
+	{ "writers", required_argument, NULL, 'w' },
+	{ "read-size", required_argument, NULL, OPT_READ_SIZE },
+	{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
+	{ "pass", required_argument, NULL, OPT_PASS },
+	{ "probe", required_argument, NULL, OPT_PROBE },
+	{ "pages", required_argument, NULL, OPT_PAGES },
+	{ "endless", required_argument, NULL, OPT_ENDLESS },
+	{ "class", required_argument, NULL, OPT_CLASS },
+	{ "level", required_argument, NULL, OPT_LEVEL },
+	{ "noprio", no_argument, NULL, 'n' },
+	{ "wrais", required_argument, NULL, OPT_WRAIS },
+	{ "repeats", required_argument, NULL, 'k' },
+	{ "phase", required_argument, NULL, OPT_PHASE },
+	{ "phase-step", required_argument, NULL, OPT_PHASE_STEP },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "drop-caches", no_argument, NULL, 'c' },
+	{ "keep-caches", no_argument, NULL, OPT_KEEP_CACHES },
+	{ "label", required_argument, NULL, 'l' },
+	{ "trace", required_argument, NULL, 't' },
+	{ "trace-events", required_argument, NULL, OPT_EVENTS },
+	{ "trace-filter", required_argument, NULL, OPT_FILTER },
+	{ "trace-start", required_argument, NULL, OPT_START },
+	{ "trace-stop", required_argument, NULL, OPT_STOP },
+	{ "trace-buffer", required_argument, NULL, OPT_BUFFER },
+	{ "trace-file", required_argument, NULL, OPT_FILE },
+	{ "tracers", no_argument, NULL, OPT_TRACERS },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ }
+};
+
+static const char *disk_name(const char *text)
+{
+	const char *slash = strrchr(text, '/');
+
+	if (slash)
+		text = slash + 1;
+	if (!*text || *text == '.')
+		die(EXIT_USAGE, "--disk: bad value '%s': a block device is allowed", text);
+	return text;
+}
+
+static void add_tune(struct run_options *o, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text || !equals[1] || memchr(text, '/', (size_t)(equals - text)))
+		die(EXIT_USAGE, "--tune: bad value '%s': NAME=VALUE is allowed", text);
+	if (o->tunes == TUNES_MAX)
+		die(EXIT_USAGE, "--tune: more than %u of them", TUNES_MAX);
+	o->tune[o->tunes++] = text;
+}
+
+static bool parse_disk(int c, struct run_options *o)
+{
+	switch (c) {
+	case 'D':
+		o->disk = disk_name(optarg);
+		return true;
+	case 'd':
+		o->dir = optarg;
+		return true;
+	case OPT_MOUNT:
+		o->mount = true;
+		return true;
+	case OPT_MOUNT_OPTIONS:
+		o->mount_options = optarg;
+		return true;
+	case OPT_SCHED:
+		o->scheduler = optarg;
+		return true;
+	case OPT_SLICE_IDLE:
+		o->slice_idle_us = args_number("--slice-idle", optarg, 0, 1000000);
+		o->slice_idle_set = true;
+		return true;
+	case OPT_TUNE:
+		add_tune(o, optarg);
+		return true;
+	case OPT_DIRTY:
+		o->dirty_bytes = args_number("--dirty-bytes", optarg, 8192, BYTES_MAX);
+		return true;
+	case OPT_DIRTY_BACKGROUND:
+		o->dirty_background_bytes =
+			args_number("--dirty-background-bytes", optarg, 1, BYTES_MAX);
+		return true;
+	}
+	return false;
+}
+
+static bool parse_probe(int c, struct run_options *o)
+{
+	switch (c) {
+	case OPT_PROBE:
+		o->kind = args_choice("--probe", optarg, probe_kinds);
+		probe_set_kind(&o->probe, o->kind);
+		return true;
+	case OPT_PAGES:
+		o->probe.pages = (u32)args_number("--pages", optarg, 1, PROBE_PAGES_MAX);
+		return true;
+	case OPT_ENDLESS:
+		o->kind = args_choice("--probe", "endless", probe_kinds);
+		probe_set_kind(&o->probe, o->kind);
+		o->probe.endless_ns = args_number("--endless", optarg, 1, SECONDS_MAX) *
+				      NSEC_PER_SEC;
+		return true;
+	case OPT_CLASS:
+		o->prio.class = args_choice("--class", optarg, ioprio_classes);
+		o->class_set = true;
+		return true;
+	case OPT_LEVEL:
+		o->prio.level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
+		o->level_set = true;
+		return true;
+	case 'n':
+		o->no_priority = true;
+		return true;
+	case OPT_WRAIS:
+		o->wrais = wrais_choose("--wrais", optarg);
+		o->wrais_set = true;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_measurement(int c, struct run_options *o)
+{
+	switch (c) {
+	case 'k':
+		o->repeats = (u32)args_number("--repeats", optarg, 1, 10000);
+		return true;
+	case OPT_PHASE:
+		o->phase_ms = args_number("--phase", optarg, 0, MS_MAX);
+		return true;
+	case OPT_PHASE_STEP:
+		o->phase_step_ms = args_number("--phase-step", optarg, 0, MS_MAX);
+		return true;
+	case OPT_LIMIT:
+		o->limit_s = args_number("--limit", optarg, 1, SECONDS_MAX);
+		return true;
+	case 'c':
+		o->keep_caches = false;
+		return true;
+	case OPT_KEEP_CACHES:
+		o->keep_caches = true;
+		return true;
+	case 'l':
+		o->label = optarg;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_trace(int c, struct run_options *o)
+{
+	switch (c) {
+	case 't':
+		o->tracer = optarg;
+		return true;
+	case OPT_EVENTS:
+		o->trace_events = optarg;
+		return true;
+	case OPT_FILTER:
+		o->trace_filter = optarg;
+		return true;
+	case OPT_START:
+		o->trace_start_ms = args_number("--trace-start", optarg, 0, MS_MAX);
+		return true;
+	case OPT_STOP:
+		o->trace_stop_ms = args_number("--trace-stop", optarg, 1, MS_MAX);
+		return true;
+	case OPT_BUFFER:
+		o->trace_kib = args_number("--trace-buffer", optarg, 4, 1U << 30);
+		return true;
+	case OPT_FILE:
+		o->trace_file = optarg;
+		return true;
+	}
+	return false;
+}
+
+static void check_priority(struct run_options *o)
+{
+	bool has_level = o->prio.class == IO_RT || o->prio.class == IO_BE;
+
+	if (o->no_priority && (o->class_set || o->level_set))
+		die(EXIT_USAGE, "--noprio goes without --class and --level");
+	if (!o->class_set && !o->no_priority && o->wrais.any) {
+		o->prio.class = IO_RT;
+		o->class_set = true;
+		has_level = true;
+	}
+	if (o->level_set && !(o->class_set && has_level))
+		die(EXIT_USAGE, "--level goes with --class rt and be");
+}
+
+static void check(struct run_options *o)
+{
+	check_priority(o);
+	if (o->slice_idle_set && o->scheduler && strcmp(o->scheduler, "bfq"))
+		die(EXIT_USAGE, "--slice-idle is of bfq, not of %s", o->scheduler);
+	if (o->mount_options && !o->mount)
+		die(EXIT_USAGE, "--mount-options needs --mount");
+	if (o->command && o->kind)
+		die(EXIT_USAGE, "--probe goes without a command");
+	if (o->load.pass_size < o->load.read_size && o->load.readers)
+		die(EXIT_USAGE, "--pass: less than --read-size");
+	o->load.dir = o->dir;
+	if (snprintf(o->file, sizeof(o->file), "%s/probe", o->dir) >= (int)sizeof(o->file) ||
+	    snprintf(o->output, sizeof(o->output), "%s/probe.out", o->dir) >=
+	    (int)sizeof(o->output))
+		die(EXIT_USAGE, "--dir: the name is too long");
+	o->probe.file = o->file;
+	o->probe.output = o->output;
+}
+
+static void __noreturn list_tracers(void)
+{
+	trace_list();
+	finish_output();
+	exit(EXIT_GOOD);
+}
+
+void run_parse(int argc, char **argv, struct run_options *o)
+{
+	int c;
+
+	*o = (struct run_options){
+		.disk = "nullb0", .dir = "/mnt", .load = load_defaults(),
+		.probe = probe_defaults(), .repeats = 1, .limit_s = 120,
+		.trace_file = "/tmp/wrais-run.trace", .trace_stop_ms = 1000,
+		.trace_kib = 50000,
+	};
+	while ((c = getopt_long(argc, argv, "+:D:d:nk:cl:t:hV" LOAD_SHORT_OPTIONS, longs,
+				NULL)) != -1) {
+		if (load_option(c, &o->load) || parse_disk(c, o) || parse_probe(c, o) ||
+		    parse_measurement(c, o) || parse_trace(c, o) || c == OPT_JSON)
+			continue;
+		switch (c) {
+		case OPT_TRACERS:
+			list_tracers();
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	if (optind < argc)
+		o->command = argv + optind;
+	check(o);
+}

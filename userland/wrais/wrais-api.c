@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* wrais-api.c - the interfaces of privileged I/O: refusals first, then the rest. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "args.h"
+
+static const char usage[] =
+"Usage: wrais-api [options]\n"
+"\n"
+"Test the interfaces of privileged I/O: what they refuse, what they take, what\n"
+"that does. The output is KTAP. Switches and numbers are put back at the end.\n"
+"\n"
+"  -D, --disk DEV      read this disk, with bfq, to see whose requests are raised\n"
+"                      (nullb0); nothing is written\n"
+"      --ktap          no effect, the output is always KTAP\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+static void parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "disk", required_argument, NULL, 'D' },
+		{ "ktap", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":D:hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'D':
+			api.disk = optarg;
+			break;
+		case 'k':
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	args_no_more(argc, argv, optind);
+}
+
+int main(int argc, char **argv)
+{
+	struct ktap k;
+
+	args_init("wrais-api");
+	parse(argc, argv);
+	wrais_require();
+	if (geteuid())
+		die(EXIT_FAILED, "be root: the tests drop privileges");
+	api_save();
+	ktap_start(&k, API_GROUPS);
+	api_priority(&k);
+	api_bad_values(&k);
+	api_sysctl_users(&k);
+	api_cgroup(&k);
+	api_switches(&k);
+	api_knobs(&k);
+	api_counters(&k);
+	api_proc(&k);
+	api_effects(&k);
+	api_restore();
+	return ktap_finish(&k);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wrais-run.c - measure how long an application takes to start while others
+ * use the disk.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "diskfile.h"
+#include "json.h"
+#include "run.h"
+
+/* For the load to reach the disk, and for a killed probe to end. */
+#define SWING_NS	(120 * NSEC_PER_SEC)
+#define KILL_NS		(120 * NSEC_PER_SEC)
+#define LOOK_NS		(10 * NSEC_PER_MSEC)
+
+#define EXIT_NOT_FOUND	127
+
+static struct run_options options;
+static pid_t main_pid;
+
+/* What moves while the probe runs. */
+struct sums {
+	u64 now_ns;
+	struct disk_bytes disk;
+	u64 load_read;
+	u64 load_written;
+	struct wrais_stats stats;
+};
+
+struct measurement {
+	struct sums before;
+	struct sums after;
+	struct probe_result *probe;	/* shared with the probe */
+	bool finished;
+	int code;			/* of the command */
+};
+
+static struct sums sums_now(const struct load *load)
+{
+	struct sums sums = {
+		.load_read = load_read_bytes(load),
+		.load_written = load_written_bytes(load),
+	};
+	int error = disk_read_bytes(options.disk, &sums.disk);
+
+	if (error)
+		die(EXIT_FAILED, "the statistics of %s: %s", options.disk, strerror(-error));
+	wrais_read(&sums.stats);
+	sums.now_ns = now_ns();
+	return sums;
+}
+
+static void clean(void)
+{
+	unlink(options.output);
+	if (!options.keep_caches)
+		drop_caches();
+	else
+		sync();
+}
+
+/* Every worker works, and what is written has begun to reach the disk. */
+static void await_swing(struct load *load)
+{
+	u64 deadline = now_ns() + SWING_NS;
+	struct disk_bytes first, now;
+
+	disk_read_bytes(options.disk, &first);
+	now = first;
+	while (!load_runs(load) || (options.load.writers && now.written == first.written)) {
+		if (now_ns() > deadline)
+			die(EXIT_FAILED, "the load does not reach %s", options.disk);
+		load_watch(load, -1, now_ns() + LOOK_NS);
+		disk_read_bytes(options.disk, &now);
+	}
+}
+
+static void __noreturn run_child(struct probe_result *result)
+{
+	int error = 0;
+
+	if (options.no_priority)
+		error = ioprio_change(0, (struct ioprio){ IO_NONE, 0 });
+	else if (options.class_set)
+		error = ioprio_change(0, options.prio);
+	if (error)
+		die(EXIT_FAILED, "the I/O priority of the probe: %s", strerror(-error));
+	if (options.command) {
+		execvp(options.command[0], options.command);
+		complain("cannot run %s: %s", options.command[0], strerror(errno));
+		_exit(EXIT_NOT_FOUND);
+	}
+	prctl(PR_SET_NAME, "lprobe");
+	probe_run(&options.probe, result);
+	_exit(EXIT_GOOD);
+}
+
+static pid_t start_probe(struct probe_result *result)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		die(EXIT_FAILED, "cannot start a child: %s", strerror(errno));
+	if (!pid) {
+		die_with_parent(main_pid);
+		run_child(result);
+	}
+	return pid;
+}
+
+/* Wait for the probe; kill one that takes too long. */
+static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status;
+	u64 deadline = m->before.now_ns + options.limit_s * NSEC_PER_SEC;
+
+	if (fd < 0)
+		die(EXIT_FAILED, "pidfd_open: %s", strerror(errno));
+	m->finished = load_watch(load, fd, deadline);
+	close(fd);
+	m->after = sums_now(load);
+	if (!m->finished)
+		kill(pid, SIGKILL);
+	status = wait_child(pid, now_ns() + KILL_NS);
+	if (status == -1)
+		die(EXIT_FAILED, "the probe (pid %d) does not end", pid);
+	if (!m->finished) {
+		probe_close(m->probe, m->after.now_ns);
+		return;
+	}
+	m->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (m->code && !options.command)
+		die(EXIT_FAILED, "the probe failed");
+}
+
+static double mbps(const struct measurement *m, double bytes)
+{
+	double seconds = (double)(m->after.now_ns - m->before.now_ns) / NSEC_PER_SEC;
+
+	return bytes / MEGABYTE / seconds;
+}
+
+static double grown(u64 before, u64 after)
+{
+	return (double)after - (double)before;
+}
+
+/*
+ * What the background got of the disk: what the readers read, which is not in
+ * memory; and all that was written but for the probe's own, because bytes that
+ * a writer left in memory were not yet paid for.
+ */
+static void report_rates(const struct measurement *m)
+{
+	double disk_read = grown(m->before.disk.read, m->after.disk.read);
+	double disk_written = grown(m->before.disk.written, m->after.disk.written);
+	double load_read = grown(m->before.load_read, m->after.load_read);
+	double others = disk_written - (double)m->probe->written_bytes;
+
+	json_real("background_mbps", mbps(m, load_read + (others > 0 ? others : 0)));
+	json_real("background_read_mbps", mbps(m, load_read));
+	json_real("background_write_mbps",
+		  mbps(m, grown(m->before.load_written, m->after.load_written)));
+	json_real("device_mbps", mbps(m, disk_read + disk_written));
+	json_real("device_read_mbps", mbps(m, disk_read));
+	json_real("device_write_mbps", mbps(m, disk_written));
+}
+
+/* How often each part did something. */
+static void report_counters(const struct measurement *m)
+{
+	const struct wrais_stats *stats = &m->after.stats;
+	unsigned int i;
+	u64 before;
+
+	for (i = 0; i < stats->count; i++)
+		if (wrais_find(&m->before.stats, stats->stat[i].name, &before))
+			json_signed(stats->stat[i].name, (s64)(stats->stat[i].value - before));
+}
+
+static void report_conditions(u32 repeat, u64 phase_ms)
+{
+	const char *class = "inherited";
+
+	if (options.no_priority)
+		class = ioprio_classes[IO_NONE];
+	else if (options.class_set)
+		class = ioprio_classes[options.prio.class];
+	if (options.label)
+		json_text("label", options.label);
+	json_number("repeat", repeat);
+	json_number("phase_ms", phase_ms);
+	if (options.scheduler)
+		json_text("scheduler", options.scheduler);
+	json_number("readers", options.load.readers);
+	json_number("writers", options.load.writers);
+	json_text("probe", options.command ? options.command[0] : probe_kinds[options.kind]);
+	json_text("class", class);
+	json_number("level", options.prio.level);
+}
+
+static void report(const struct measurement *m, u32 repeat, u64 phase_ms)
+{
+	json_open();
+	report_conditions(repeat, phase_ms);
+	json_bool("finished", m->finished);
+	if (options.command) {
+		json_number("exit_code", (u64)m->code);
+		json_real("startup_s", (double)(m->after.now_ns - m->before.now_ns) / NSEC_PER_SEC);
+	} else {
+		probe_json(m->probe);
+	}
+	report_rates(m);
+	report_counters(m);
+	json_close();
+}
+
+static void measure(struct measurement *m, u32 repeat)
+{
+	u64 phase_ms = options.phase_ms + (repeat - 1) * options.phase_step_ms;
+	struct load load;
+	pid_t tracer, pid;
+
+	*m->probe = (struct probe_result){ };
+	m->code = 0;
+	clean();
+	load_start(&load, &options.load);
+	await_swing(&load);
+	load_watch(&load, -1, now_ns() + phase_ms * NSEC_PER_MSEC);
+	m->before = sums_now(&load);
+	tracer = trace_start(&options, repeat);
+	pid = start_probe(m->probe);
+	finish_probe(&load, m, pid);
+	load_stop(&load);
+	trace_finish(&options, tracer);
+	report(m, repeat, phase_ms);
+}
+
+/* Also when the program gives up; children leave the mount to their parent. */
+static void at_exit(void)
+{
+	if (getpid() == main_pid)
+		run_unmount(&options);
+}
+
+int main(int argc, char **argv)
+{
+	struct measurement m = { };
+	bool all_good = true;
+	u32 repeat;
+
+	args_init("wrais-run");
+	run_parse(argc, argv, &options);
+	main_pid = getpid();
+	m.probe = mmap(NULL, sizeof(*m.probe), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (m.probe == MAP_FAILED)
+		die(EXIT_FAILED, "no memory");
+	run_setup(&options);
+	if (options.mount)
+		atexit(at_exit);
+	for (repeat = 1; repeat <= options.repeats; repeat++) {
+		measure(&m, repeat);
+		all_good &= !m.code;
+	}
+	return all_good ? EXIT_GOOD : EXIT_FAILED;
+}

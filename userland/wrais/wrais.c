@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wrais.c - run a command whose I/O is privileged, give the privilege to a running task or
+ * take it, show who has it. Feels like ionice(1).
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "control.h"
+#include "json.h"
+#include "privilege.h"
+#include "procfs.h"
+#include "verbs.h"
+
+#define THREADS_MAX	65536U
+
+const char wrais_usage[] =
+"Usage: wrais [-n LEVEL] [-g CGROUP] [-t] [-v] [--] COMMAND [ARGUMENT...]\n"
+"       wrais [-a] [--json] -p PID\n"
+"       wrais {-s | -u} [-n LEVEL] [-g CGROUP] [-a] [-v] -p PID\n"
+"       wrais stat [--json]\n"
+"       wrais on|off [PART...]\n"
+"       wrais stalls [-t MS] [-a] [--seconds S] [--json] {-p PID | -- COMMAND...}\n"
+"\n"
+"Run a command with privileged I/O from its first instruction on, show or change\n"
+"the privilege of a running task; show the kernel's counters, switch its parts,\n"
+"report long waits with their kernel stacks.\n"
+"\n"
+"  -n, --level LEVEL     in the real-time I/O class, 0..7, 0 comes first (0)\n"
+"  -g, --cgroup CGROUP   join this cgroup (below " CGROUP_ROOT ") instead of\n"
+"                        the class; with -n both\n"
+"  -t, --ignore          run the command even if it cannot be privileged\n"
+"  -p, --pid PID         an existing task instead of a command\n"
+"  -s, --set             with -p: make it privileged\n"
+"  -u, --unset           with -p: take the I/O class away\n"
+"  -a, --all-tasks       with -p: all threads; stalls: interruptible waits, too\n"
+"  -t, --threshold MS    stalls: report waits of more than MS (300)\n"
+"      --seconds S       stalls: stop after S\n"
+"  -v, --verbose         say what is done\n"
+"      --json            one JSON object a line\n"
+"  -h, --help            this text\n"
+"  -V, --version         the version\n"
+"\n"
+"Parts: raise join dirty flusher copy_out inherit tags floor\n";
+
+struct options {
+	bool set;
+	bool unset;
+	bool level_set;
+	bool ignore;
+	bool all;
+	bool verbose;
+	bool json;
+	unsigned int level;
+	const char *cgroup;	/* NULL: none */
+	pid_t pid;		/* 0 without -p */
+};
+
+static void parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "level", required_argument, NULL, 'n' },
+		{ "cgroup", required_argument, NULL, 'g' },
+		{ "ignore", no_argument, NULL, 't' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "set", no_argument, NULL, 's' },
+		{ "unset", no_argument, NULL, 'u' },
+		{ "all-tasks", no_argument, NULL, 'a' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	/* '+': the options of the command are not ours */
+	while ((c = getopt_long(argc, argv, "+:n:g:tp:suavhV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			o->level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
+			o->level_set = true;
+			break;
+		case 'g':
+			o->cgroup = optarg;
+			break;
+		case 't':
+			o->ignore = true;
+			break;
+		case 'p':
+			o->pid = (pid_t)args_number("--pid", optarg, 1, 1 << 30);
+			break;
+		case 's':
+			o->set = true;
+			break;
+		case 'u':
+			o->unset = true;
+			break;
+		case 'a':
+			o->all = true;
+			break;
+		case 'v':
+			o->verbose = true;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			args_help(wrais_usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+}
+
+static void check(int argc, char **argv, struct options *o)
+{
+	if (o->set && o->unset)
+		die(EXIT_USAGE, "-s and -u exclude each other");
+	if (o->pid) {
+		args_no_more(argc, argv, optind);
+		if (!o->set && (o->level_set || o->cgroup))
+			die(EXIT_USAGE, "-n and -g need -s to change pid %d", o->pid);
+		if (o->ignore)
+			die(EXIT_USAGE, "-t goes with a command");
+		return;
+	}
+	if (optind == argc)
+		die(EXIT_USAGE, "a command or -p PID is missing, try --help");
+	if (o->set || o->unset || o->all)
+		die(EXIT_USAGE, "-s, -u and -a need -p PID");
+}
+
+/* NULL, or why @tid cannot be what is asked for. */
+static const char *change(const struct options *o, pid_t tid)
+{
+	int error = 0;
+
+	if (!wrais_supported())
+		return WRAIS_MISSING;
+	if (o->cgroup)
+		error = cgroup_join(o->cgroup, tid);
+	if (error == -ENOENT)
+		return "the cgroup does not exist";
+	if (!error && (o->level_set || !o->cgroup))
+		error = ioprio_change(tid, (struct ioprio){ IO_RT, o->level });
+	if (error == -EPERM || error == -EACCES)
+		return "not permitted (CAP_SYS_NICE, or write access to the cgroup)";
+	return error ? strerror(-error) : NULL;
+}
+
+static void show_json(pid_t tid, const struct privilege *p)
+{
+	json_open();
+	json_number("pid", (u64)tid);
+	json_text("class", p->prio.class < IO_CLASSES ? ioprio_classes[p->prio.class] : "?");
+	json_number("level", p->prio.level);
+	json_text("cgroup", p->cgroup);
+	json_bool("cgroup_privileged", p->by_cgroup);
+	json_bool("enabled", p->enabled);
+	json_bool("privileged", privileged(p));
+	json_close();
+}
+
+static const char *reason(const struct privilege *p)
+{
+	if (!p->enabled)
+		return "privileges are switched off: wrais on";
+	if (p->prio.class == IO_RT && p->by_cgroup)
+		return "real-time I/O class, cgroup";
+	if (p->prio.class == IO_RT)
+		return "real-time I/O class";
+	return p->by_cgroup ? "cgroup" : "neither real-time I/O class nor privileged cgroup";
+}
+
+static void show_table(pid_t tid, const char *when, const struct privilege *p)
+{
+	const char *class = p->prio.class < IO_CLASSES ? ioprio_classes[p->prio.class] : "?";
+
+	printf("pid %d's %s I/O class: %s, level %u\n", tid, when, class, p->prio.level);
+	printf("pid %d's %s cgroup: %s\n", tid, when, p->cgroup[0] ? p->cgroup : "none");
+	printf("pid %d's %s I/O is privileged: %s (%s)\n", tid, when,
+	       privileged(p) ? "yes" : "no", reason(p));
+}
+
+/* False when the task is gone. */
+static bool show(const struct options *o, pid_t tid, const char *when)
+{
+	struct privilege p;
+	int error = privilege_read(tid, &p);
+
+	if (error == -ESRCH)
+		return false;
+	if (error)
+		die(EXIT_FAILED, "pid %d: %s", tid, strerror(-error));
+	if (o->json)
+		show_json(tid, &p);
+	else
+		show_table(tid, when, &p);
+	return true;
+}
+
+static void __noreturn gone(pid_t tid)
+{
+	die(EXIT_FAILED, "pid %d: no such task", tid);
+}
+
+static bool exists(pid_t tid)
+{
+	struct ioprio prio;
+
+	return ioprio_read(tid, &prio) != -ESRCH;
+}
+
+/* Show or change one task; false when it is gone. */
+static bool treat(const struct options *o, pid_t tid)
+{
+	const char *why = NULL;
+	int error;
+
+	if (!exists(tid))
+		return false;
+	if (o->set)
+		why = change(o, tid);
+	if (why && !exists(tid))
+		return false;
+	if (why)
+		die(wrais_supported() ? EXIT_FAILED : EXIT_UNSUPPORTED, "pid %d: %s", tid, why);
+	if (o->unset) {
+		error = ioprio_change(tid, (struct ioprio){ IO_NONE, 0 });
+		if (error)
+			die(EXIT_FAILED, "pid %d: %s", tid, strerror(-error));
+	}
+	if ((o->set || o->unset) && !o->verbose)
+		return true;
+	return show(o, tid, o->set || o->unset ? "new" : "current");
+}
+
+static void treat_threads(const struct options *o)
+{
+	pid_t *tids = malloc(THREADS_MAX * sizeof(*tids));
+	unsigned int treated = 0;
+	int i, count;
+
+	if (!tids)
+		die(EXIT_FAILED, "no memory");
+	count = read_threads(o->pid, tids, THREADS_MAX);
+	if (count > (int)THREADS_MAX)
+		die(EXIT_FAILED, "pid %d: more than %u threads", o->pid, THREADS_MAX);
+	for (i = 0; i < count; i++)
+		treated += treat(o, tids[i]);
+	if (!treated)
+		gone(o->pid);
+	free(tids);
+}
+
+void run_command(char **command)
+{
+	int error;
+
+	finish_output();
+	execvp(command[0], command);
+	error = errno;
+	complain("cannot run %s: %s", command[0], strerror(error));
+	exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* The privilege is taken before the command is there: nothing races with it. */
+static void __noreturn launch(const struct options *o, char **command)
+{
+	const char *why = change(o, 0);
+
+	if (why && !o->ignore)
+		die(wrais_supported() ? EXIT_FAILED : EXIT_UNSUPPORTED, "%s", why);
+	if (o->verbose)
+		show(o, getpid(), "new");
+	run_command(command);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} verbs[] = {
+		{ "stat", verb_stat },
+		{ "on", verb_switch },
+		{ "off", verb_switch },
+		{ "stalls", verb_stalls },
+	};
+	struct options o = { };
+	unsigned int i;
+
+	args_init("wrais");
+	for (i = 0; argc > 1 && i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			return verbs[i].run(argc - 1, argv + 1);
+	parse(argc, argv, &o);
+	check(argc, argv, &o);
+	if (!o.pid)
+		launch(&o, argv + optind);
+	else if (o.all)
+		treat_threads(&o);
+	else if (!treat(&o, o.pid))
+		gone(o.pid);
+	finish_output();
+	return EXIT_GOOD;
+}
