@@ -54,7 +54,7 @@ help:
 #?                          prints the QEMU command
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   kunit                  the unit tests inside the kernel
-#?   bench                  run an experiment, EXP=lottery
+#?   bench                  run an experiment, EXP=lottery or EXP=wrais; QUICK=1 for a short form
 #?   report                 draw the plots of the results again
 #?   check                  checkpatch, sparse, ruff, mypy, rules of the series
 #?
@@ -69,7 +69,7 @@ help:
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
 #?   CPUS= MEM= ACCEL=tcg|kvm|icount  the guest   TESTS= names of tests
-#?   CMD= DRY=1  see run                          EXP=   see bench
+#?   CMD= DRY=1  see run                          EXP= QUICK=1  see bench
 
 # A machine without Python is a bare one: everything else is up to `lab deps`.
 python3:
@@ -135,7 +135,7 @@ kunit: $(tested) kernel
 check: need-$(kernel)+check+userland kernel userland $(O)/venv/lock
 	@$(vlab) check
 bench: $(tested) kernel
-	@$(vlab) bench $(if $(EXP),--exp '$(EXP)')
+	@$(vlab) bench $(if $(EXP),--exp '$(EXP)') $(if $(QUICK),--quick)
 report: need-python $(O)/venv/lock
 	@$(vlab) report $(if $(EXP),--exp '$(EXP)')
 demo: $(tested) kernel

@@ -1,29 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `demo` verb: a short look at the lottery class at work on real tasks.
+"""The `demo` verb: a short look at the lottery class and privileged I/O at work.
 
-Three deterministic boots (both pools' costs, and the shares), a table of what
-was expected and what was measured, and the figures.  Exit status 0 only if
-every line of the table holds.
+Five deterministic boots (both pools' costs, the shares, and start-ups beside a
+busy disk without and with the privilege), a table of what was expected and what
+was measured, and the figures.  Exit status 0 only if every line of the table holds.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lab.experiments.bench import add_jobs
-from lab.experiments.boots import Runner, run_boots
+from lab.experiments.boots import Boot, Finished, Runner, run_boots
+from lab.experiments.experiment import Experiment
 from lab.experiments.goals import find, format_table, value
 from lab.experiments.lottery import EXPERIMENT, plan
 from lab.experiments.lottery.figures import STAIRCASE
 from lab.experiments.lottery.goals import FLOOR_PCT, SIGMA_BOUND
-from lab.experiments.lottery.metrics import evaluate
 from lab.experiments.measured import Measured, RawTable
+from lab.experiments.wrais import EXPERIMENT as WRAIS_EXPERIMENT
+from lab.experiments.wrais import plan as wrais_plan
+from lab.experiments.wrais.goals import LIGHT, START_MOST
+from lab.experiments.wrais.variants import BFQ, WRAIS
 from lab.paths import Paths
-from lab.records import Record, write_text
+from lab.records import Param, Record, write_text
 
-STEM = "lottery-demo"
 TREE_WINS_FROM = 100
 
 Check = tuple[str, str, str, bool]
@@ -89,8 +94,8 @@ def floor_check(records: Sequence[Record]) -> Check:
     return (what, expected, f"{found[0].value:.2f} %", low <= found[0].value <= high)
 
 
-def checks(measured: Measured) -> list[Check]:
-    """The whole table."""
+def lottery_checks(measured: Measured) -> list[Check]:
+    """The lottery's part of the table."""
     records = measured.records
     return [
         *share_checks(measured),
@@ -98,6 +103,26 @@ def checks(measured: Measured) -> list[Check]:
         *cost_checks(records),
         floor_check(records),
     ]
+
+
+def start_checks(measured: Measured) -> list[Check]:
+    """An application that starts beside readers and writers, as stock and privileged."""
+    lines = []
+    for background in LIGHT:
+        what = f"start of an application beside {background}"
+        expected = f"privileged <= {START_MOST:g} x idle"
+        key: dict[str, Param] = {"background": background, "probe": "lprobe"}
+        stock = value(measured.records, "startup_s", BFQ.name, **key)
+        ours = value(measured.records, "startup_s", WRAIS.name, **key)
+        over = value(measured.records, "startup_over_idle", WRAIS.name, **key)
+        if stock is None or ours is None or over is None:
+            lines.append((what, expected, "not measured", False))
+            continue
+        times = (("idle", ours / over), ("stock", stock), ("privileged", ours))
+        shown = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in times)
+        shown += f" ({over:.2f} x)"
+        lines.append((what, expected, shown, over <= START_MOST))
+    return lines
 
 
 def table(lines: Sequence[Check]) -> str:
@@ -108,16 +133,47 @@ def table(lines: Sequence[Check]) -> str:
     return format_table(("what", "expected", "measured", ""), rows)
 
 
+@dataclass(frozen=True)
+class Part:
+    """What the demo shows of an experiment."""
+
+    experiment: Experiment
+    boots: tuple[Boot, ...]
+    checks: Callable[[Measured], list[Check]]
+
+    @property
+    def stem(self) -> str:
+        """Name of its files; those of the bench are left alone."""
+        return f"{self.experiment.name}-demo"
+
+    def lines(self, results: Path, finished: Sequence[Finished]) -> list[Check]:
+        """Its lines of the table; writes what they say is so."""
+        measured = self.experiment.evaluate(finished)
+        for name, text in sorted(measured.files(self.stem).items()):
+            write_text(results / name, text)
+        return self.checks(measured)
+
+
+def parts() -> tuple[Part, ...]:
+    """The demo's parts, in the order of the table."""
+    return (
+        Part(EXPERIMENT, tuple(plan.boots(plan.DEMO)), lottery_checks),
+        Part(WRAIS_EXPERIMENT, tuple(wrais_plan.boots(wrais_plan.DEMO)), start_checks),
+    )
+
+
 def main(paths: Paths, runner: Runner, workers: int) -> int:
     """Boot, check, draw.  Returns 0 if every check holds, else 1."""
-    finished = run_boots(plan.boots(plan.DEMO), runner, workers, "demo")
-    measured = evaluate(finished)
-    for name, text in sorted(measured.files(STEM).items()):
-        write_text(paths.results / name, text)
-    lines = checks(measured)
+    shown = parts()
+    finished = run_boots([boot for part in shown for boot in part.boots], runner, workers, "demo")
+    lines: list[Check] = []
+    for part in shown:
+        mine = [done for done in finished if done.boot in part.boots]
+        lines += part.lines(paths.results, mine)
     print(table(lines))
-    for path in EXPERIMENT.draw(paths.results, paths.plots, STEM):
-        print(path)
+    for part in shown:
+        for path in part.experiment.draw(paths.results, paths.plots, part.stem):
+            print(path)
     failed = sum(1 for line in lines if not line[3])
     print(f"demo: {len(lines) - failed} of {len(lines)} checks hold")
     return 1 if failed else 0
@@ -125,7 +181,7 @@ def main(paths: Paths, runner: Runner, workers: int) -> int:
 
 def register(subparsers: Any) -> None:
     """Add the `demo` verb."""
-    text = "boot, run the lottery validators on real tasks, print a table, draw the figures"
+    text = "boot, hold lotteries, start applications beside a busy disk, print a table, draw"
     parser = subparsers.add_parser("demo", help=text, description=text)
     add_jobs(parser)
     parser.set_defaults(func=_main)

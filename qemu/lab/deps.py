@@ -31,10 +31,11 @@ KERNEL = (
 PURPOSES: dict[str, tuple[str, ...]] = {
     "kernel": KERNEL,
     "llvm": ("clang", "lld", "llvm"),
-    "userland": TOOLCHAIN,
+    "userland": (*TOOLCHAIN, "libsqlite3-dev"),
     # uidmap is how mmdebstrap works without root.
     "image": ("mmdebstrap", "squashfs-tools-ng", "uidmap"),
-    "emulator": ("qemu-system-x86",),
+    # e2fsprogs makes the file systems of guests that have no disk.
+    "emulator": ("e2fsprogs", "qemu-system-x86"),
     "python": ("python3-venv",),
     "check": (*KERNEL, "git", "python3-venv", "sparse"),
     "menuconfig": (*KERNEL, "libncurses-dev", "pkg-config"),

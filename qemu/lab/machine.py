@@ -82,7 +82,7 @@ class Machine:
     numbers that QEMU hands to an icount guest. devices are QEMU arguments,
     append are kernel command line words; both go last. loglevel is the
     kernel's: less important messages stay off the console. parallel gives each
-    CPU of a tcg guest a host thread of its own.
+    CPU of a tcg guest a host thread of its own. cpu is QEMU's model.
     """
 
     kernel: str = "guest"
@@ -96,6 +96,7 @@ class Machine:
     icount_shift: int = 0
     parallel: bool = True
     loglevel: int = 6
+    cpu: str = "max"
     qemu: str = "qemu-system-x86_64"
 
     def __post_init__(self) -> None:
@@ -156,7 +157,7 @@ class Machine:
             self.qemu,
             *("-no-user-config", "-nodefaults", "-no-reboot", "-display", "none"),
             *("-machine", self._board(), *self._accel_args(files)),
-            *("-cpu", "max", "-smp", str(self.cpus), "-m", str(self.mem_mb)),
+            *("-cpu", self.cpu, "-smp", str(self.cpus), "-m", str(self.mem_mb)),
             *("-kernel", str(paths.bzimage(self.kernel)), "-initrd", str(files.initrd)),
             *("-append", self.command_line()),
             *self._console_args(files),

@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
-from lab import LabError
+from lab import LabError, ext4, slowdisk
 from lab.accel import apply
+from lab.experiments.wrais.variants import PARTS
+from lab.ext4 import Ext4
 from lab.machine import Machine
 from lab.paths import VARIANTS, Paths
 from lab.plan import Plan, PlanEntry
@@ -45,6 +47,11 @@ IMAGE_TOOLS = (
     ("cyclictest", "--help"),
     ("stress-ng", "--version"),
 )
+# The slow disk's pages, of which a small file system touches few, and the cache.
+WRAIS_MEM_MB = 1536
+WRAIS_DISK = Ext4(size_mb=256, block=4096, journal_mb=8)
+WRAIS_SCHEDS = ("bfq", "mq-deadline", "kyber", "none")
+WRAIS_PROBES = ("fsync", "write70", "think", "random")
 MOUNTS = (
     *("/proc", "/sys", "/dev", "/tmp", "/run", "/dev/pts", "/dev/shm", "/dev/mqueue"),
     *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup"),
@@ -69,11 +76,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Suite:
-    """One boot and what runs in it, in this order."""
+    """One boot and what runs in it, in this order; disk is found in /lab/disk."""
 
     name: str
     machine: Machine
     entries: tuple[Entry, ...]
+    disk: Ext4 | None = None
 
     def plan(self, chosen: Collection[str] = ()) -> Plan:
         """The chosen entries, all if none is."""
@@ -266,10 +274,55 @@ def _torture_entries(*args: str) -> tuple[Entry, ...]:
     return (Entry("lottery-torture", (*program, "60"), 300, (*program, "20")),)
 
 
+def _wrais_machine() -> Machine:
+    """The slow disk in the guest's own memory, in virtual time."""
+    machine = Machine(accel="icount", mem_mb=WRAIS_MEM_MB, root=False)
+    return machine.with_append(*slowdisk.words(2))
+
+
+def _wrais_api() -> Suite:
+    """Who may be privileged, and who may not."""
+    return Suite("wrais-api", _wrais_machine(), (Entry("wrais-api", ("wrais-api", "--ktap"), 120),))
+
+
+def _wrais_run(name: str, *args: str, load: int = 1) -> Entry:
+    """A short start beside so many readers and writers, on files that fit a small disk."""
+    program = ("wrais-run", "--disk", slowdisk.DEVICE, "--mount", "--dir", "/run/wrais")
+    sizes = ("--pages", "2000", "--read-size", "8", "--write-size", "16", "--pass", "64")
+    amount = ("-r", str(load), "-w", str(load), "--repeats", "1", "--limit", "60")
+    limits = ("--dirty-bytes", "8000000", "--dirty-background-bytes", "4000000")
+    return Entry(name, (*program, *sizes, *amount, *limits, *args), 180)
+
+
+def _wrais_io() -> Suite:
+    """The suite of privileged I/O itself: every scheduler, probe and part once."""
+    privileged = ("--sched", "bfq", "--wrais", "all")
+    plain = ("--wrais", "none", "--sched")
+    probes = tuple(
+        _wrais_run(f"probe-{probe}", *privileged, "--probe", probe) for probe in WRAIS_PROBES
+    )
+    return Suite(
+        "wrais-io",
+        _wrais_machine(),
+        (
+            Entry("disk", slowdisk.DISK),
+            *(_wrais_run(f"sched-{name}", *plain, name) for name in WRAIS_SCHEDS),
+            _wrais_run("privileged", *privileged),
+            _wrais_run("privileged-4r4w", *privileged, load=4),
+            *probes,
+            _wrais_run("endless", *privileged, "--endless", "5"),
+            _wrais_run("journal-data", *privileged, "--mount-options", "data=journal"),
+            *(_wrais_run(f"no-{part}", *privileged[:-1], f"all,-{part}") for part in PARTS),
+        ),
+        WRAIS_DISK,
+    )
+
+
 def _all() -> tuple[Suite, ...]:
     return (
         *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
         *(_tools(), _smp(), _nohz(), _torture(), _torture_core()),
+        *(_wrais_api(), _wrais_io()),
     )
 
 
@@ -349,4 +402,7 @@ class SuiteRuns:
         timeout_s = replace(suite, machine=machine).wall_s(plan)
         with self.around():
             progress = Progress(suite.name, len(plan.entries), "entries")
-            return run_plan(self.paths, machine, plan, timeout_s, log_dir, progress=progress)
+            extra = ext4.extra(suite.disk, log_dir)
+            return run_plan(
+                self.paths, machine, plan, timeout_s, log_dir, progress=progress, extra=extra
+            )

@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 
 from lab import LabError
+from lab.ext4 import Ext4
 from lab.progress import Progress
 
 
@@ -41,7 +42,10 @@ class Boot:
     """One guest: `seed` seeds QEMU's, and through it the guest's, random numbers.
 
     `shift` is the length of a guest instruction, 2^shift ns (0..6): 0 where
-    code is timed, more where only time is shared out and must be cheap.
+    code is timed, more where only time is shared out and must be cheap.  `disk`
+    is a file system that the guest finds as extents in /lab/disk; a disk in the
+    guest's own memory needs `mem_mb` beyond its size.  `cpu` is QEMU's model,
+    `kernel` the variant that boots.
     """
 
     name: str
@@ -49,6 +53,10 @@ class Boot:
     append: tuple[str, ...]
     jobs: tuple[Job, ...]
     shift: int = 0
+    mem_mb: int = 1024
+    disk: Ext4 | None = None
+    cpu: str = "max"
+    kernel: str = "guest"
 
     def timeout_s(self) -> int:
         """Host seconds for the watchdog: a slow host needs about 30 a busy guest second."""

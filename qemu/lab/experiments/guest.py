@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from lab import LabError
+from lab import LabError, ext4
 from lab.experiments.boots import Boot, Outputs, Runner
 from lab.ktap import Status
 from lab.machine import Machine
@@ -15,7 +15,14 @@ from lab.vm import RunResult, run_plan
 def machine(boot: Boot) -> Machine:
     """One CPU and no disk, whose completions in host time would not repeat."""
     return Machine(
-        accel="icount", root=False, append=boot.append, seed=boot.seed, icount_shift=boot.shift
+        kernel=boot.kernel,
+        mem_mb=boot.mem_mb,
+        accel="icount",
+        append=boot.append,
+        root=False,
+        seed=boot.seed,
+        icount_shift=boot.shift,
+        cpu=boot.cpu,
     )
 
 
@@ -49,7 +56,8 @@ def guest_runner(paths: Paths, label: str) -> Runner:
 
     def run(boot: Boot) -> Outputs:
         log_dir = paths.logs / label / boot.name
-        result = run_plan(paths, machine(boot), plan(boot), boot.timeout_s(), log_dir)
+        extra = ext4.extra(boot.disk, log_dir)
+        result = run_plan(paths, machine(boot), plan(boot), boot.timeout_s(), log_dir, extra=extra)
         text = fault(result)
         if text:
             raise LabError(f"{boot.name}: {text}; see {result.console}", exit_code=1)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from lab import LabError
-from lab.experiments import lottery
+from lab.experiments import lottery, wrais
 from lab.experiments.experiment import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {lottery.EXPERIMENT.name: lottery.EXPERIMENT}
+EXPERIMENTS: dict[str, Experiment] = {
+    found.name: found for found in (lottery.EXPERIMENT, wrais.EXPERIMENT)
+}
 
 
 def names() -> list[str]:

@@ -4,7 +4,6 @@
 from collections.abc import Iterator
 
 import pytest
-
 from lab.ktap import Case, Status
 from lab.suites import Entry, Suite, SuiteRuns
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-
 from lab.paths import Paths
 
 BOOT_S = 120.0

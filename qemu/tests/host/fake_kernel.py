@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from lab import patches as patches_
 from lab.paths import Paths
 

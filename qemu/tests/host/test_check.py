@@ -4,7 +4,6 @@
 from pathlib import Path
 
 import pytest
-
 from lab import LabError, check, patches
 from lab.patches import Patch
 from lab.paths import Paths
@@ -126,6 +125,7 @@ def test_exceptions_are_of_a_file_and_a_type() -> None:
 def test_sparse_counts_only_what_is_ours(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     link = "kernel/sched/lottery"
     (paths.modules / "sched_lottery").mkdir(parents=True)
+    (paths.modules / "sched_lottery" / "Kbuild").touch()
     output = (
         f"  CHECK   {link}/pool.c\n"
         f"linux/{link}/pool.c:7:1: warning: context imbalance\n"

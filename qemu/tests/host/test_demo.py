@@ -3,21 +3,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-
 from lab import demo
-from lab.experiments.boots import Boot, Job
-from lab.experiments.lottery import EXPERIMENT
+from lab.experiments.boots import Boot, Job, Outputs
 from lab.experiments.measured import Measured
+from lab.experiments.wrais.plan import Cell, CellJob
 from lab.paths import Paths
-from tests.host.fake_lottery import Change, FakeRunner, Rows
+from tests.host import fake_lottery, fake_wrais
+from tests.host.fake_lottery import Rows
+
+CHECKS = 12
 
 
 def no_figures(_results: Path, _plots: Path, _stem: str) -> list[Path]:
     return []
+
+
+@dataclass
+class FakeRunner:
+    """Runs the boots of both parts from thin air."""
+
+    lottery: fake_lottery.Change = fake_lottery.unchanged
+    wrais: fake_wrais.Change = fake_wrais.unchanged
+
+    def __call__(self, boot: Boot) -> Outputs:
+        if any(isinstance(job, CellJob) for job in boot.jobs):
+            return fake_wrais.FakeRunner(self.wrais)(boot)
+        return fake_lottery.FakeRunner(self.lottery)(boot)
 
 
 @pytest.fixture
@@ -33,18 +48,20 @@ def test_all_checks_hold(paths: Paths, capsys: pytest.CaptureFixture[str]) -> No
     assert "4 to 6 %" in printed
     assert "rbtree <= list" in printed
     assert "FAIL" not in printed
-    for number in (1, 2, 3):
+    figures = [f"lottery-demo-figure-{number}" for number in (1, 2, 3)]
+    for name in (*figures, "wrais-demo-start-up-depth2", "wrais-demo-stalls-depth2"):
         for kind in ("png", "svg"):
-            path = paths.plots / f"lottery-demo-figure-{number}.{kind}"
+            path = paths.plots / f"{name}.{kind}"
             assert str(path) in printed
             assert path.exists()
-    assert printed.splitlines()[-1] == "demo: 9 of 9 checks hold"
+    assert "idle 8.0 s, stock 32.8 s, privileged 8.1 s (1.01 x)" in printed
+    assert printed.splitlines()[-1] == f"demo: {CHECKS} of {CHECKS} checks hold"
 
 
 def test_demo_leaves_the_results_of_the_bench_alone(paths: Paths) -> None:
     demo.main(paths, FakeRunner(), workers=1)
     files = [*paths.results.iterdir(), *paths.plots.iterdir()]
-    assert all(path.name.startswith("lottery-demo") for path in files)
+    assert all(path.name.startswith(("lottery-demo", "wrais-demo")) for path in files)
 
 
 def unfair(_boot: Boot, job: Job, rows: Rows) -> Rows:
@@ -68,32 +85,42 @@ def starved(_boot: Boot, job: Job, rows: Rows) -> Rows:
     return [{**row, "fair_pct": 0.1} for row in rows] if job.kind == "floor" else rows
 
 
+def late(cell: Cell, rows: Rows) -> Rows:
+    if cell.variant.name != "wrais" or cell.background != "1w":
+        return rows
+    return [{**row, "startup_s": row["startup_s"] * 1.1} for row in rows]
+
+
 @pytest.mark.parametrize(
-    ("change", "what", "failed"),
+    ("runner", "what", "failed"),
     [
-        (unfair, "CPU shares of 10:1", 2),
-        (first_come, "completion order", 1),
-        (slow_tree, "enqueue + dequeue + draw, 1000 tasks", 3),
-        (starved, "SCHED_OTHER's share", 1),
+        (FakeRunner(lottery=unfair), "CPU shares of 10:1", 2),
+        (FakeRunner(lottery=first_come), "completion order", 1),
+        (FakeRunner(lottery=slow_tree), "enqueue + dequeue + draw, 1000 tasks", 3),
+        (FakeRunner(lottery=starved), "SCHED_OTHER's share", 1),
+        (FakeRunner(wrais=late), "start of an application beside 1w ", 1),
     ],
 )
 def test_a_check_that_fails_fails_the_demo(
     paths: Paths,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    change: Change,
+    runner: FakeRunner,
     what: str,
     failed: int,
 ) -> None:
-    monkeypatch.setattr(demo, "EXPERIMENT", replace(EXPERIMENT, draw=no_figures))
-    assert demo.main(paths, FakeRunner(change=change), workers=1) == 1
+    silent = tuple(
+        replace(part, experiment=replace(part.experiment, draw=no_figures)) for part in demo.parts()
+    )
+    monkeypatch.setattr(demo, "parts", lambda: silent)
+    assert demo.main(paths, runner, workers=1) == 1
     lines = capsys.readouterr().out.splitlines()
     (line,) = [line for line in lines if line.startswith(what)]
     assert line.endswith("FAIL")
-    assert lines[-1] == f"demo: {9 - failed} of 9 checks hold"
+    assert lines[-1] == f"demo: {CHECKS - failed} of {CHECKS} checks hold"
 
 
 def test_what_was_not_measured_does_not_hold() -> None:
-    lines = demo.checks(Measured([], [], {}))
-    assert len(lines) == 9
+    lines = [line for part in demo.parts() for line in part.checks(Measured([], [], {}))]
+    assert len(lines) == CHECKS
     assert all(shown == "not measured" and not good for _, _, shown, good in lines)

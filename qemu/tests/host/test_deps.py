@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
 from lab import LabError, deps
 
 
@@ -23,7 +22,8 @@ def dpkg(*installed: str) -> deps.Run:
 
 def test_purposes_add_up_and_are_sorted() -> None:
     packages = deps.needed(["emulator", "image"], own_source=False)
-    assert packages == ["mmdebstrap", "qemu-system-x86", "squashfs-tools-ng", "uidmap"]
+    emulator = ["e2fsprogs", "qemu-system-x86"]
+    assert packages == sorted(["mmdebstrap", *emulator, "squashfs-tools-ng", "uidmap"])
 
 
 def test_own_source_needs_no_debian_source() -> None:
@@ -56,7 +56,7 @@ def test_without_root_one_line_and_exit_2(lacking: list[list[str]], tmp_path: Pa
     with pytest.raises(LabError) as caught:
         deps.ensure(["emulator", "image"], False, tmp_path / "log", root=False)
     text = str(caught.value)
-    assert "sudo apt-get install --no-install-recommends mmdebstrap qemu-system-x86 " in text
+    assert "sudo apt-get install --no-install-recommends e2fsprogs mmdebstrap " in text
     assert "\n" not in text
     assert caught.value.exit_code == 2
     assert lacking == []
@@ -66,8 +66,9 @@ def test_as_root_says_which_first_then_installs(
     lacking: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     deps.ensure(["emulator"], False, tmp_path / "log", root=True)
-    assert "installing missing packages: qemu-system-x86\n" in capsys.readouterr().err
-    assert lacking == [["qemu-system-x86"]]
+    said = capsys.readouterr().err
+    assert "installing missing packages: e2fsprogs qemu-system-x86\n" in said
+    assert lacking == [["e2fsprogs", "qemu-system-x86"]]
 
 
 def test_nothing_missing_says_nothing(
@@ -91,7 +92,7 @@ def test_ccache_is_welcome_but_no_reason_to_stop(
 
 def test_not_debian_names_what_is_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(LabError, match="not Debian; needed are qemu-system-x86"):
+    with pytest.raises(LabError, match="not Debian; needed are e2fsprogs qemu-system-x86"):
         deps.ensure(["emulator"], False, tmp_path / "log")
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from lab import LabError
 from lab.experiments.bench import Bench, make_bench, run
 from lab.experiments.boots import Boot, Finished, Job, Outputs, run_boots
@@ -18,8 +17,9 @@ from lab.experiments.goals import Goal, format_table, goals_table
 from lab.experiments.lottery import goals as lottery_goals
 from lab.experiments.lottery import plan
 from lab.experiments.lottery.metrics import evaluate
-from lab.experiments.lottery.output import FloorRow, ScaleRow, read_rows
+from lab.experiments.lottery.output import FloorRow, ScaleRow
 from lab.experiments.measured import differing, first_difference, repeat_goal
+from lab.experiments.rows import read_rows
 from lab.experiments.stats import rank_correlation, ranks, spread
 from lab.paths import Paths
 from lab.records import Record, read_csv, read_json

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-
 from lab import LabError
 from lab.console import Kind, Splat
 from lab.experiments import guest
 from lab.experiments.boots import Boot, Job
+from lab.ext4 import Ext4
 from lab.ktap import Status
 from lab.machine import Machine
 from lab.paths import Paths
@@ -38,11 +39,20 @@ class FakeGuest:
     def __init__(self, result: RunResult) -> None:
         self.result = result
         self.asked: tuple[Machine, Plan, float, Path] | None = None
+        self.extra: Mapping[str, Path] = {}
 
     def __call__(
-        self, _paths: Paths, machine: Machine, plan: Plan, timeout_s: float, log_dir: Path
+        self,
+        _paths: Paths,
+        machine: Machine,
+        plan: Plan,
+        timeout_s: float,
+        log_dir: Path,
+        *,
+        extra: Mapping[str, Path],
     ) -> RunResult:
         self.asked = (machine, plan, timeout_s, log_dir)
+        self.extra = extra
         return self.result
 
 
@@ -60,6 +70,8 @@ def test_a_boot_is_one_cpu_with_a_virtual_clock_and_no_disk() -> None:
     machine = guest.machine(BOOT)
     assert (machine.accel, machine.cpus, machine.root) == ("icount", 1, False)
     assert (machine.seed, machine.icount_shift, machine.append) == (2, 3, ("lottery_pool=list",))
+    big = guest.machine(replace(BOOT, mem_mb=3072, cpu="max,-erms", kernel="debug"))
+    assert (big.mem_mb, big.cpu, big.kernel) == (3072, "max,-erms", "debug")
 
 
 def test_jobs_are_entries_whose_output_is_deferred() -> None:
@@ -80,6 +92,16 @@ def test_output_comes_back_by_job(paths: Paths, monkeypatch: pytest.MonkeyPatch)
     }
     assert fake.asked is not None
     assert fake.asked[2:] == (BOOT.timeout_s(), paths.logs / "bench" / "cost-list-2")
+
+
+def test_a_disk_comes_along_in_the_initramfs(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeGuest(good(paths.logs))
+    monkeypatch.setattr(guest, "run_plan", fake)
+    run = guest.guest_runner(paths, "bench")
+    run(BOOT)
+    assert fake.extra == {}
+    run(replace(BOOT, disk=Ext4(size_mb=16, journal_mb=4)))
+    assert fake.extra["lab/disk"].read_bytes().startswith(b"LABDISK1")
 
 
 SPLAT = Splat(Kind.WARNING, "WARNING: at kernel/sched", 7, "scale-20-1")

@@ -4,7 +4,6 @@
 from pathlib import Path
 
 import pytest
-
 from lab.ktap import Case, Status, Stream, parse
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from lab import LabError
 from lab.machine import Files, Machine
 from lab.paths import Paths

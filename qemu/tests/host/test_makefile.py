@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from lab.__main__ import VERBS, main
 from lab.paths import Paths
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from lab import LabError
 from lab.experiments.bench import make_bench, run
 from lab.experiments.lottery.figures import Finisher, figure_1, figure_3
@@ -68,7 +67,9 @@ def test_captions_say_what_was_measured(paths: Paths) -> None:
 
 
 def test_no_results_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="no results of lottery: run `make bench EXP=lottery`"):
+    with pytest.raises(
+        LabError, match="no results of lottery, wrais: run `make bench EXP=lottery`"
+    ):
         main(Paths(top=tmp_path, out=tmp_path), None)
 
 

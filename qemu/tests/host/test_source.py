@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from lab import LabError, source
 from tests.host.fake_kernel import makefile, snapshot, tarball, tree
 

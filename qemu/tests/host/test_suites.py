@@ -5,14 +5,22 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-
-from lab import LabError
+from lab import LabError, slowdisk
 from lab.ktap import Status
 from lab.machine import Machine
 from lab.paths import Paths
-from lab.suites import Entry, Suite, SuiteRuns, kernel_variant, suites
+from lab.suites import (
+    Entry,
+    Suite,
+    SuiteRuns,
+    _wrais_api,
+    _wrais_io,
+    kernel_variant,
+    suites,
+)
 
 BUILTINS = ("@cat", "@kmemleak")
+OUR_PROGRAMS = ("lottery", "wrais")
 
 
 @pytest.mark.parametrize("kernel", ["guest", "debug"])
@@ -27,7 +35,7 @@ def test_all(kernel: str, short: bool) -> None:
         assert suite.machine.kernel == kernel
         for entry in suite.entries:
             assert entry.timeout_s > 0
-            assert suite.machine.root or entry.argv[0] in BUILTINS or "lottery" in entry.argv[0]
+            assert suite.machine.root or entry.argv[0].startswith((*BUILTINS, *OUR_PROGRAMS))
 
 
 def test_names_of_the_issue() -> None:
@@ -36,7 +44,7 @@ def test_names_of_the_issue() -> None:
     assert names == {
         *("boot", "kunit", "lottery-api", "lottery-list", "lottery-rbtree"),
         *("lottery-tools", "lottery-smp", "lottery-nohz", "lottery-torture"),
-        "lottery-torture-core",
+        *("lottery-torture-core", "wrais-api", "wrais-io"),
     }
 
 
@@ -48,6 +56,17 @@ def test_both_pools() -> None:
     assert "lottery_pool=list" in one.machine.append
     assert "lottery_pool=rbtree" in other.machine.append
     assert one.machine.accel == "icount" and not one.machine.root
+
+
+def test_the_slow_disk() -> None:
+    """Suites of the I/O: a disk in the guest's memory, its file system laid onto it first."""
+    for suite in (_wrais_api(), _wrais_io()):
+        assert suite.plan().render() and not suite.machine.root
+        assert "null_blk.service_nsec=300000" in suite.machine.append
+        assert all(entry.argv[0].startswith(OUR_PROGRAMS) for entry in suite.entries)
+    assert suite.disk is not None and suite.disk.size_mb <= slowdisk.SIZE_MB
+    assert suite.entries[0].argv == slowdisk.DISK
+    assert all("--mount" in entry.argv for entry in suite.entries[1:])
 
 
 def test_debug() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-
 from lab import kconfig, patches
 from lab.kernel import REPRODUCIBLE, environment, kbuild
 from lab.paths import Paths

@@ -17,9 +17,9 @@ from lab.experiments.lottery.output import (
     Row,
     ScaleRow,
     ShareRow,
-    read_rows,
 )
 from lab.experiments.measured import Measured, RawTable
+from lab.experiments.rows import read_rows
 from lab.experiments.stats import rank_correlation, spread
 from lab.records import Param, Record, Sample
 

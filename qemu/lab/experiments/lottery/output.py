@@ -1,18 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the lottery tools print with --json, as typed rows.
-
-A row class has the fields of a tool's JSON object under the same names; a line
-that is not such an object raises LabError, because a measurement that is half
-understood is none.
-"""
+"""The lottery tools' rows."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from typing import ClassVar, TypeVar
 
 from lab import LabError
 
@@ -90,35 +82,3 @@ class FairRow:
 
 
 Row = TypeVar("Row", ScaleRow, ShareRow, PipeRow, FloorRow, FairRow)
-
-
-def _field(tool: str, item: dict[str, Any], name: str, kind: type) -> Any:
-    """One field in its type; an int may stand for a float, nothing else is converted."""
-    value = item.get(name)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise LabError(f"{tool}: {name} {value!r}: must be {kind.__name__}", exit_code=1)
-    return value
-
-
-def read_rows(cls: type[Row], lines: Sequence[str]) -> list[Row]:
-    """The rows a tool printed.  Raises LabError for no rows or a line that is not one."""
-    kinds = get_type_hints(cls)
-    rows = []
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            item = json.loads(line)
-        except ValueError:
-            item = None
-        if not isinstance(item, dict) or item.get("tool") != cls.TOOL:
-            raise LabError(
-                f"{cls.TOOL}: output {line!r}: must be a JSON object of this tool", exit_code=1
-            )
-        names = [field.name for field in dataclasses.fields(cls)]
-        rows.append(cls(**{name: _field(cls.TOOL, item, name, kinds[name]) for name in names}))
-    if not rows:
-        raise LabError(f"{cls.TOOL}: no output: must be at least one JSON object", exit_code=1)
-    return rows

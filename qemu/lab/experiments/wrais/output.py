@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rows of wrais-run and of the database that it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class ProbeRow:
+    """One start of a probe: seconds, milliseconds, 10^6 bytes a second.
+
+    Without `finished` the start was ended early, and `startup_s` is how long it had had.
+    """
+
+    TOOL: ClassVar[str] = "wrais-run"
+    repeat: int
+    finished: bool
+    startup_s: float
+    stalls_over_300ms: int
+    max_stall_ms: float
+    background_mbps: float
+    device_mbps: float
+
+
+@dataclass(frozen=True)
+class SqliteRow:
+    """One run of the commit loop: quantiles of the commits in milliseconds."""
+
+    TOOL: ClassVar[str] = "wrais-sqlite"
+    journal: str
+    commits: int
+    elapsed_s: float
+    p50_ms: float
+    p90_ms: float
+    p99_ms: float
+    max_ms: float
+
+
+QUANTILES = {name: f"{name}_ms" for name in ("p50", "p90", "p99", "max")}
+"""Values of the parameter `quantile` and the fields that hold them."""

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who is measured: an I/O scheduler, the application's priority, and the parts switched on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+PARTS = ("raise", "join", "dirty", "flusher", "copy_out", "inherit", "tags", "floor")
+"""The switches below /proc/sys/kernel/wrais beside `enabled`."""
+NO_PARTS = "none"
+ALL_PARTS = "all"
+SIMPLE = "dirty,tags"
+"""What needs no weight raising: raising must justify itself against these."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """`klass` and `level` are the application's ioprio, `parts` is what wrais-run switches on.
+
+    `kernel` is the kernel that it runs on.
+    """
+
+    name: str
+    label: str
+    sched: str = "bfq"
+    klass: str = "be"
+    level: int = 4
+    parts: str = NO_PARTS
+    kernel: str = "guest"
+
+    def options(self) -> tuple[str, ...]:
+        """wrais-run's options."""
+        ioprio = ("--class", self.klass, "--level", str(self.level))
+        return ("--sched", self.sched, *ioprio, "--wrais", self.parts)
+
+
+BFQ = Variant("bfq", "BFQ, BE/4")
+BE0 = Variant("bfq-be0", "BFQ, BE/0", level=0)
+RT0 = Variant("bfq-rt0", "BFQ, RT/0", klass="rt", level=0)
+SIMPLE_RT = Variant("rt-simple", "RT/0, no raising", klass="rt", level=0, parts=SIMPLE)
+WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=ALL_PARTS)
+DEADLINE = Variant("mq-deadline", "mq-deadline", sched="mq-deadline")
+KYBER = Variant("kyber", "kyber", sched="kyber")
+NONE = Variant("none", "none", sched="none")
+
+PEERS = (BE0, RT0, SIMPLE_RT, DEADLINE, KYBER, NONE)
+"""What a user could pick instead of stock BFQ and of the privilege."""
+
+PLAIN = Variant("bfq-plain", "BFQ, compiled out", kernel="plain")
+"""Stock BFQ on a kernel without the options, for the price of what is switched off."""
+
+
+def without(part: str) -> Variant:
+    """All parts but one."""
+    parts = f"{ALL_PARTS},-{part}"
+    return Variant(f"wrais-no-{part}", f"no {part}", klass="rt", level=0, parts=parts)
+
+
+ABLATIONS = tuple(without(part) for part in PARTS)
+
+
+def everyone() -> Iterator[Variant]:
+    """All variants, in the order of the figures."""
+    yield from (BFQ, *PEERS, WRAIS, *ABLATIONS, PLAIN)
+
+
+LABELS = {variant.name: variant.label for variant in everyone()}

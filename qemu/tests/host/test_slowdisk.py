@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The slow disk's kernel arguments."""
+
+from __future__ import annotations
+
+import pytest
+from lab import LabError, slowdisk
+
+
+def test_words() -> None:
+    words = slowdisk.words(8)
+    assert all(word.startswith("null_blk.") for word in words)
+    wanted = {"memory_backed=1", "service_mbps=30", "service_nsec=300000", "hw_queue_depth=8"}
+    assert {f"null_blk.{word}" for word in (*wanted, "gb=1", "max_sectors=1024")} <= set(words)
+
+
+@pytest.mark.parametrize("depth", [0, 1025])
+def test_depth_is_checked(depth: int) -> None:
+    with pytest.raises(LabError, match=f"disk depth {depth}: allowed are 1 to 1024"):
+        slowdisk.words(depth)
