@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import pytest
+
 from lab.accel import asked_for
 from lab.machine import Machine
 from lab.paths import Paths

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from lab.ktap import Case, Status
 from lab.suites import Entry, Suite, SuiteRuns
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+
 from lab.machine import Machine
 from lab.paths import Paths
 from lab.plan import Plan, PlanEntry

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+
 from lab.console import Kind
 from lab.ktap import Status
 from lab.machine import Machine

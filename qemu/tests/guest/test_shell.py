@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
+
 from lab.paths import Paths
 
 BOOT_S = 120.0

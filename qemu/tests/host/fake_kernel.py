@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lab import patches as patches_
 from lab.paths import Paths
 

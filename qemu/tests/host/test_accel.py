@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, accel
 from lab.accel import AUTO, apply, asked_for, choose, kvm_works, probe_kvm
 from lab.machine import Machine

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, check, patches
 from lab.patches import Patch
 from lab.paths import Paths

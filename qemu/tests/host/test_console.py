@@ -2,6 +2,7 @@
 """Which lines of a console are complaints of the kernel, and whose fault they are."""
 
 import pytest
+
 from lab.console import Console, Kind, classify
 
 COMPLAINTS = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+
 from lab import demo
 from lab.experiments.boots import Boot, Job, Outputs
 from lab.experiments.measured import Measured

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lab import LabError
 from lab.experiments.bench import Bench, make_bench, run
 from lab.experiments.boots import Boot, Finished, Job, Outputs, run_boots

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lab import LabError
 from lab.console import Kind, Splat
 from lab.experiments import guest

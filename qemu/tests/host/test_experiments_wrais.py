@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lab import LabError, slowdisk
 from lab.experiments import guest
 from lab.experiments.bench import make_bench, run

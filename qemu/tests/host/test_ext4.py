@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, ext4
 from lab.ext4 import UNIT, Ext4
 

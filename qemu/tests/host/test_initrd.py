@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from lab import LabError
 from lab.initrd import build, character_device, directory, file, pack
 from lab.paths import Paths

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, kconfig
 from lab.paths import Paths
 from tests.host.fake_kernel import FakeMake, fake_make, patch, prepared, set_series

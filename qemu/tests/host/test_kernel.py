@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, kernel, patches
 from lab.paths import Paths
 from tests.host.fake_kernel import FakeMake, fake_make, prepared, set_series, tarball

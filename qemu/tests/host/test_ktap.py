@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+
 from lab.ktap import Case, Status, Stream, parse
 
 

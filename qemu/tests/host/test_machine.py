@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lab import LabError
 from lab.machine import Files, Machine
 from lab.paths import Paths

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from lab.__main__ import VERBS, main
 from lab.paths import Paths
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, patches
 from lab.paths import Paths
 from tests.host.fake_kernel import CORE_C, checkout, patch, set_series, snapshot, tarball

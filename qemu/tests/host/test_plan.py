@@ -2,6 +2,7 @@
 """The plan file, and what is refused before a guest is started."""
 
 import pytest
+
 from lab import LabError
 from lab.plan import Plan, PlanEntry, Terminal
 

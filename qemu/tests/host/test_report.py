@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from lab import LabError
 from lab.experiments.bench import make_bench, run
 from lab.experiments.lottery.figures import Finisher, figure_1, figure_3

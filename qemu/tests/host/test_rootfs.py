@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, rootfs
 from lab.paths import Paths
 

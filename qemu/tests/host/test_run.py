@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from lab import run as run_module
 from lab.__main__ import main
 from lab.paths import Paths

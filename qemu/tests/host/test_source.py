@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from lab import LabError, source
 from tests.host.fake_kernel import makefile, snapshot, tarball, tree
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
+
 from lab import LabError, slowdisk
 from lab.ktap import Status
 from lab.machine import Machine

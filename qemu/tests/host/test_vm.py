@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from lab import LabError
 from lab.console import Kind
 from lab.ktap import Status

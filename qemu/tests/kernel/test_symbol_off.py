@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+
 from lab import kconfig, patches
 from lab.kernel import REPRODUCIBLE, environment, kbuild
 from lab.paths import Paths
