@@ -12,6 +12,7 @@
 #include <linux/kstrtox.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 
 #include "blk-cgroup.h"
 #include "internal.h"
@@ -24,7 +25,7 @@ static DEFINE_MUTEX(wrais_cgroup_mutex);
 /**
  * struct wrais_blkcg - what a cgroup has
  * @cpd: the base class
- * @own: the attribute as written, protected by wrais_cgroup_mutex
+ * @own: the attribute as written; written under wrais_cgroup_mutex
  * @effective: @own and that of all ancestors; written under the mutex, read
  *	without it
  */
@@ -69,7 +70,7 @@ bool wrais_cgroup_has_bio(const struct bio *bio)
 
 static int wrais_show(struct seq_file *sf, void *v)
 {
-	seq_printf(sf, "%d\n", to_wrais(css_to_blkcg(seq_css(sf)))->own);
+	seq_printf(sf, "%d\n", READ_ONCE(to_wrais(css_to_blkcg(seq_css(sf)))->own));
 	return 0;
 }
 
@@ -100,13 +101,15 @@ static ssize_t wrais_write(struct kernfs_open_file *of, char *buf,
 
 	if (off)
 		return -EIO;
-	if (!capable(CAP_SYS_ADMIN))
+	/* Whoever writes, and whoever opened the file for them. */
+	if (!capable(CAP_SYS_ADMIN) ||
+	    !file_ns_capable(of->file, &init_user_ns, CAP_SYS_ADMIN))
 		return -EPERM;
 	if (kstrtouint(strstrip(buf), 10, &own) || own > 1)
 		return -EINVAL;
 
 	guard(mutex)(&wrais_cgroup_mutex);
-	to_wrais(css_to_blkcg(css))->own = own;
+	WRITE_ONCE(to_wrais(css_to_blkcg(css))->own, own);
 	wrais_update_subtree(css);
 	return nbytes;
 }

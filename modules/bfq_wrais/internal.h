@@ -56,6 +56,7 @@ bool wrais_leaves_group(const struct bio *bio);
 /* turn.c APIs: */
 extern unsigned int wrais_floor_pct;
 extern unsigned int wrais_floor_window_ms;
+bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
 void wrais_account(struct bfq_queue *bfqq, unsigned long sectors);
 void wrais_note_think(struct bfq_queue *bfqq);
 void wrais_completed(struct bfq_queue *bfqq, u64 now_ns);

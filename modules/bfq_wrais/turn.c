@@ -54,9 +54,8 @@ static void wrais_slide(struct wrais_device *dev)
 					  WRAIS_SLOTS, 1UL);
 	unsigned long steps = min(now - dev->slot, (unsigned long)WRAIS_SLOTS);
 
-	while (steps) {
-		memset(&dev->cost[(now - --steps) % WRAIS_SLOTS], 0, sizeof(dev->cost[0]));
-	}
+	while (steps--)
+		memset(&dev->cost[(now - steps) % WRAIS_SLOTS], 0, sizeof(dev->cost[0]));
 	dev->slot = now;
 }
 
@@ -88,8 +87,10 @@ void wrais_account(struct bfq_queue *bfqq, unsigned long sectors)
  */
 void wrais_note_think(struct bfq_queue *bfqq)
 {
-	if (bfqq->dispatched || bfqq->next_rq ||
-	    blk_time_get_ns() - bfqq->ttime.last_end_request <= WRAIS_THINK_NS)
+	/* Under a plug the clock can be behind the last completion. */
+	s64 think_ns = blk_time_get_ns() - bfqq->ttime.last_end_request;
+
+	if (bfqq->dispatched || bfqq->next_rq || think_ns <= (s64)WRAIS_THINK_NS)
 		bfqq->wrais_thinks = 0;
 	else if (bfqq->wrais_thinks < WRAIS_THINKS)
 		bfqq->wrais_thinks++;
@@ -128,22 +129,34 @@ wrais_oldest(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq))
 	return oldest;
 }
 
-static bool wrais_floor_is_due(struct wrais_device *dev)
+/**
+ * wrais_floor_is_due() - is it the others' turn?
+ * @dev: what the device did, with its window up to date
+ * @pct: what the others are to have of that
+ */
+bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 {
 	u64 raised = 0, others = 0;
 	int i, used = 0;
 
-	if (!wrais_on(WRAIS_FLOOR) || dev->credit < WRAIS_PAY_PART * WRAIS_REQUEST_COST)
+	if (dev->credit < WRAIS_PAY_PART * WRAIS_REQUEST_COST)
 		return false;
 
-	wrais_slide(dev);
 	for (i = 0; i < WRAIS_SLOTS; i++) {
 		raised += dev->cost[i][0];
 		others += dev->cost[i][1];
 		used += dev->cost[i][0] > 0;
 	}
-	return used > WRAIS_FREE_SLOTS &&
-	       others * 100 < (raised + others) * READ_ONCE(wrais_floor_pct);
+	return used > WRAIS_FREE_SLOTS && others * 100 < (raised + others) * pct;
+}
+
+static bool wrais_owes(struct wrais_device *dev)
+{
+	if (!wrais_on(WRAIS_FLOOR))
+		return false;
+
+	wrais_slide(dev);
+	return wrais_floor_is_due(dev, READ_ONCE(wrais_floor_pct));
 }
 
 /* Somebody who waits for the journal comes back when that is done. */
@@ -206,7 +219,7 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 		}
 	}
 
-	if (wrais_floor_is_due(&bfqd->wrais)) {
+	if (wrais_owes(&bfqd->wrais)) {
 		bfqq = wrais_oldest(bfqd, wrais_is_other);
 		if (bfqq) {
 			wrais_count(WRAIS_FLOOR_TURNS);

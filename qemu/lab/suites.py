@@ -145,10 +145,10 @@ def _boot() -> Suite:
 def _kunit() -> Suite:
     return Suite(
         "kunit",
-        Machine(root=False).with_append("kunit.enable=1", "kunit.filter_glob=lottery*"),
+        Machine(root=False).with_append("kunit.enable=1"),
         tuple(
             Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results"))
-            for name in ("lottery_pool", "lottery_draw", "lottery_class")
+            for name in ("lottery_pool", "lottery_draw", "lottery_class", "wrais_bounds")
         ),
     )
 
