@@ -34,9 +34,11 @@
  */
 #define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
 /* How often in a row it has to think for longer. */
-#define WRAIS_THINKS		4
+#define WRAIS_THINKS		2
 /* Slots in which the privileged may use the device for nothing. */
 #define WRAIS_FREE_SLOTS	4
+/* The window slides by slots: keep a point more than is promised [percent]. */
+#define WRAIS_FLOOR_MARGIN	1
 /* What the others are paid back with, a part of the device. */
 #define WRAIS_PAY_PART		5
 /* What a request costs besides its sectors, a fraction of a millisecond. */
@@ -139,7 +141,7 @@ bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 	u64 raised = 0, others = 0;
 	int i, used = 0;
 
-	if (dev->credit < WRAIS_PAY_PART * WRAIS_REQUEST_COST)
+	if (!pct || dev->credit < WRAIS_PAY_PART * WRAIS_REQUEST_COST)
 		return false;
 
 	for (i = 0; i < WRAIS_SLOTS; i++) {
@@ -147,7 +149,8 @@ bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 		others += dev->cost[i][1];
 		used += dev->cost[i][0] > 0;
 	}
-	return used > WRAIS_FREE_SLOTS && others * 100 < (raised + others) * pct;
+	return used > WRAIS_FREE_SLOTS &&
+	       others * 100 < (raised + others) * (pct + WRAIS_FLOOR_MARGIN);
 }
 
 static bool wrais_owes(struct wrais_device *dev)

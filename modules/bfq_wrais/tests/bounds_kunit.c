@@ -47,11 +47,11 @@ static void bounds_floor(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wrais_floor_is_due(&dev, 5));
 	KUNIT_EXPECT_FALSE(test, wrais_floor_is_due(&dev, 0));
 
-	/* 4.8 and 5.2 % of it all. */
-	bounds_use(&dev, 10, 0, 5000);
+	/* 5.2 and 6.5 % of it all. */
+	bounds_use(&dev, 10, 0, 5500);
 	dev.credit = 100000;
 	KUNIT_EXPECT_TRUE(test, wrais_floor_is_due(&dev, 5));
-	bounds_use(&dev, 10, 0, 500);
+	bounds_use(&dev, 10, 0, 1500);
 	dev.credit = 100000;
 	KUNIT_EXPECT_FALSE(test, wrais_floor_is_due(&dev, 5));
 }
