@@ -23,7 +23,7 @@ pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir
 
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare config config-debug defconfig menuconfig savedefconfig \
-	kernel kernel-debug modules userland rootfs install run test test-debug kunit check bench \
+	kernel kernel-debug modules userland rootfs install run test test-crash test-debug kunit check bench \
 	report demo tags compile_commands.json clean mrproper
 
 help:
@@ -50,8 +50,8 @@ help:
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)
 #?
 #? Run
-#?   run                    boot to a shell; CMD='...' runs that instead; DRY=1 only
-#?                          prints the QEMU command
+#?   run                    boot to a shell; CMD='...' runs that; DRY=1 prints the QEMU command
+#?   test-crash             1,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   kunit                  the unit tests inside the kernel
 #?   bench                  run an experiment, EXP=lottery or EXP=wrais; QUICK=1 for a short form
@@ -64,7 +64,6 @@ help:
 #?   clean                  remove what was built, keep sources, image and environment
 #?   mrproper               remove everything generated
 #?   help                   this text
-#?
 #? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
@@ -80,7 +79,6 @@ python3:
 
 deps: python3
 	@$(lab) deps $(source)
-# need-a+b: the packages for both, in one line if they are missing.
 need-%: python3
 	@$(lab) deps $(source) $(subst +, ,$*)
 
@@ -128,6 +126,8 @@ run: $(if $(DRY),python3,$(guest) kernel)
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
 test: $(tested) kernel
 	@LAB_KERNEL=guest $(pytest) qemu/tests
+test-crash: $(tested) kernel
+	@LAB_KERNEL=guest LAB_CRASH_STATES=334 $(pytest) -k crash qemu/tests/guest
 test-debug: $(tested) kernel-debug
 	@LAB_KERNEL=debug LAB_SHORT=1 $(pytest) qemu/tests/guest
 kunit: $(tested) kernel

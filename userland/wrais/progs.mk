@@ -2,7 +2,7 @@
 # The privileged I/O tool, its suite, and what each is made of beside its own file.
 
 programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-run wrais-sqlite \
-	wrais-api wrais-disk)
+	wrais-api wrais-disk wrais-crash)
 
 lprobe-parts := probe
 wrais-parts := control privilege stalls verb_stalls verb_stat

@@ -15,7 +15,18 @@ from lab.paths import Paths
 TOP = Paths.from_env({}).top
 TARGETS = (
     *("all", "prepare", "defconfig", "menuconfig", "savedefconfig", "kernel", "modules"),
-    *("userland", "rootfs", "run", "test", "test-debug", "kunit", "check", "bench", "report"),
+    *(
+        "userland",
+        "rootfs",
+        "run",
+        "test",
+        "test-crash",
+        "test-debug",
+        "kunit",
+        "check",
+        "bench",
+        "report",
+    ),
     *("demo", "tags", "compile_commands.json", "install", "clean", "mrproper", "help"),
 )
 VARIABLES = ("KERNEL", "O", "V", "CPUS", "MEM", "ACCEL", "TESTS", "LLVM", "CMD", "EXP", "DRY")

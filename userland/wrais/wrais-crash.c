@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * wrais-crash.c - write what a crash must not take back.
+ *
+ * Writers append records to files of their own and sync them; every other one
+ * is privileged. What fsync() has promised is noted behind the file system, on
+ * the same disk: whoever replays the disk's writes up to some point finds there
+ * what the files must hold. Each writer also makes, renames and removes small
+ * files, so that the journal carries metadata of both kinds of writers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "ioprio.h"
+#include "random.h"
+
+#define WRITERS_MAX	32U
+#define RECORD		4096U
+#define PROMISE		4096U
+#define PROMISE_MAGIC	0x5052414953435241ULL
+/* Behind the file system, one promise a writer. */
+#define TAIL		(1U << 20)
+
+static const char usage[] =
+"Usage: wrais-crash [options]\n"
+"\n"
+"Append records to files, sync them, and note behind the file system, in the\n"
+"last MiB of its disk, what has been promised.\n"
+"\n"
+"  -d, --dir DIR       where the files are (/mnt)\n"
+"  -D, --disk DEV      the disk (/dev/vdb)\n"
+"  -w, --writers N     1..32, every other one privileged (4)\n"
+"  -s, --seconds S     how long (5)\n"
+"      --records N     a writer stops after so many (600)\n"
+"      --seed N        of what is random (1)\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+struct crash {
+	const char *dir;
+	const char *disk;
+	u32 writers;
+	u32 seconds;
+	u32 records;
+	u64 seed;
+	u64 tail;
+};
+
+static void parse(int argc, char **argv, struct crash *x)
+{
+	static const struct option longs[] = {
+		{ "dir", required_argument, NULL, 'd' },
+		{ "disk", required_argument, NULL, 'D' },
+		{ "writers", required_argument, NULL, 'w' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "records", required_argument, NULL, 'n' },
+		{ "seed", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, ":d:D:w:s:hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			x->dir = optarg;
+			break;
+		case 'D':
+			x->disk = optarg;
+			break;
+		case 'w':
+			x->writers = (u32)args_number("--writers", optarg, 1, WRITERS_MAX);
+			break;
+		case 's':
+			x->seconds = (u32)args_number("--seconds", optarg, 1, 3600);
+			break;
+		case 'n':
+			x->records = (u32)args_number("--records", optarg, 1, 1000000);
+			break;
+		case 'r':
+			x->seed = args_number("--seed", optarg, 0, ~0ULL);
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	args_no_more(argc, argv, optind);
+}
+
+static u64 disk_tail(const char *disk)
+{
+	int fd = open(disk, O_RDONLY | O_CLOEXEC);
+	u64 size;
+
+	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &size))
+		die(EXIT_FAILED, "%s: %s", disk, strerror(errno));
+	close(fd);
+	if (size < 2 * TAIL)
+		die(EXIT_USAGE, "%s: %llu bytes, at least %u are needed", disk,
+		    (unsigned long long)size, 2 * TAIL);
+	return size - TAIL;
+}
+
+/* The host checks the same: see lab/crash.py. */
+static void fill_record(u64 *words, u32 writer, u32 number)
+{
+	unsigned int i;
+
+	for (i = 0; i < RECORD / sizeof(*words); i++)
+		words[i] = ((u64)writer << 48) ^ ((u64)number << 16) ^ i ^ 1ULL << 63;
+}
+
+/* 0 or -errno. */
+static int note_promise(int disk, u64 *words, const struct crash *x, u32 writer, u32 records)
+{
+	memset(words, 0, PROMISE);
+	words[0] = PROMISE_MAGIC;
+	words[1] = writer;
+	words[2] = records;
+	if (pwrite(disk, words, PROMISE, (off_t)(x->tail + (u64)writer * PROMISE)) != PROMISE)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* Metadata that nobody has been promised anything about. */
+static int stir(int dir, struct random *r, u32 writer)
+{
+	char name[2][32];
+	int fd;
+
+	snprintf(name[0], sizeof(name[0]), "s%u-%u", writer, random_below(r, 40));
+	snprintf(name[1], sizeof(name[1]), "s%u-%u", writer, random_below(r, 40));
+	switch (random_below(r, 3)) {
+	case 0:
+		fd = openat(dir, name[0], O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+		if (fd < 0 || write(fd, name, sizeof(name)) < 0)
+			return -errno;
+		return close(fd) ? -errno : 0;
+	case 1:
+		return renameat(dir, name[0], dir, name[1]) && errno != ENOENT ? -errno : 0;
+	default:
+		return unlinkat(dir, name[0], 0) && errno != ENOENT ? -errno : 0;
+	}
+}
+
+/* 0 or -errno. */
+static int append(int file, int disk, u64 *words, const struct crash *x, u32 writer,
+		  u32 number, bool sync)
+{
+	fill_record(words, writer, number);
+	if (write(file, words, RECORD) != RECORD)
+		return errno ? -errno : -EIO;
+	if (!sync)
+		return 0;
+	if (fsync(file))
+		return -errno;
+	return note_promise(disk, words, x, writer, number + 1);
+}
+
+static int write_records(const struct crash *x, u32 writer, u64 end_ns)
+{
+	struct random random = { .state = x->seed * WRITERS_MAX + writer };
+	int dir, file, disk, error = 0;
+	char name[16];
+	u64 *words;
+	u32 i;
+
+	if (writer % 2 == 0 && ioprio_change(0, (struct ioprio){ IO_RT, 0 }))
+		die(EXIT_FAILED, "writer %u: no real-time I/O class", writer);
+	snprintf(name, sizeof(name), "w%u", writer);
+	dir = open(x->dir, O_DIRECTORY | O_CLOEXEC);
+	file = openat(dir, name, O_CREAT | O_TRUNC | O_APPEND | O_WRONLY | O_CLOEXEC, 0644);
+	disk = open(x->disk, O_WRONLY | O_DIRECT | O_DSYNC | O_CLOEXEC);
+	if (dir < 0 || file < 0 || disk < 0 || posix_memalign((void **)&words, PROMISE, PROMISE))
+		die(EXIT_FAILED, "writer %u: %s", writer, strerror(errno));
+
+	for (i = 0; i < x->records && now_ns() < end_ns && !error; i++) {
+		error = append(file, disk, words, x, writer, i, !random_below(&random, 3));
+		if (!error)
+			error = stir(dir, &random, writer);
+	}
+	if (error)
+		complain("writer %u: record %u: %s", writer, i, strerror(-error));
+	return error ? EXIT_FAILED : EXIT_GOOD;
+}
+
+int main(int argc, char **argv)
+{
+	struct crash x = { .dir = "/mnt", .disk = "/dev/vdb", .writers = 4, .seconds = 5,
+			   .records = 600, .seed = 1 };
+	int status, code = EXIT_GOOD;
+	u64 end_ns;
+	u32 i;
+
+	args_init("wrais-crash");
+	parse(argc, argv, &x);
+	x.tail = disk_tail(x.disk);
+	end_ns = now_ns() + (u64)x.seconds * 1000000000;
+	for (i = 0; i < x.writers; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die(EXIT_FAILED, "fork: %s", strerror(errno));
+		if (!pid)
+			_exit(write_records(&x, i, end_ns));
+	}
+	while (wait(&status) > 0)
+		if (status)
+			code = EXIT_FAILED;
+	return code;
+}
