@@ -169,9 +169,9 @@ def _api() -> Suite:
 
 
 def _share(name: str, seconds: int, *args: str) -> Entry:
-    """Shares against tickets: seconds for each ratio, 1 if shortened."""
+    """Shares against tickets: seconds for each ratio, 3 if shortened."""
     program = ("lottery-share", "--ktap", "--seconds")
-    return Entry(name, (*program, str(seconds), *args), 120, (*program, "1", *args))
+    return Entry(name, (*program, str(seconds), *args), 120, (*program, "3", *args))
 
 
 def _pool(pool: str) -> Suite:
