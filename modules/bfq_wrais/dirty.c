@@ -10,9 +10,9 @@
  * time, in place of up to 200: it goes on as soon as the disk has made room.
  *
  * The room is made by the others, who sleep for as long as they ever do from
- * 7/8 of the threshold on. Where a privileged writer has been throttled within
- * the last second, they sleep again until there is room; such a hold ends after
- * two seconds, so that everybody gets ahead.
+ * 7/8 of the threshold on. Where somebody privileged has used the disk within the
+ * last second, they sleep again until there is room; such a hold ends after two
+ * seconds, so that everybody gets ahead.
  */
 
 #include <linux/export.h>
@@ -23,7 +23,7 @@
 
 #include "internal.h"
 
-/* How long a privileged writer keeps the others held after it was throttled. */
+/* How long somebody privileged keeps the others held after using the disk. */
 #define WRAIS_HOLD_FOR		HZ
 /* The longest that a writer is held at a time. */
 #define WRAIS_HOLD_MAX		(2 * HZ)
@@ -33,8 +33,8 @@
 unsigned int wrais_headroom_pct = 20;
 unsigned int wrais_nap_ms = 10;
 
-/* When a privileged writer was throttled last [jiffies]; 0 if never. */
-static unsigned long wrais_throttled_at;
+/* When somebody privileged used the disk last [jiffies]; 0 if never. */
+static unsigned long wrais_active_at;
 
 /**
  * wrais_headroom() - by how much the privileged may exceed a threshold
@@ -49,9 +49,17 @@ unsigned long wrais_headroom(unsigned long thresh, unsigned int pct)
 		     totalram_pages() / WRAIS_HEADROOM_RAM);
 }
 
-static bool wrais_someone_throttled(void)
+/**
+ * wrais_note_active() - somebody privileged uses the disk
+ */
+void wrais_note_active(void)
 {
-	unsigned long at = READ_ONCE(wrais_throttled_at);
+	WRITE_ONCE(wrais_active_at, jiffies ?: 1);
+}
+
+static bool wrais_someone_active(void)
+{
+	unsigned long at = READ_ONCE(wrais_active_at);
 
 	return at && time_before(jiffies, at + WRAIS_HOLD_FOR);
 }
@@ -64,14 +72,14 @@ __wrais_throttle(unsigned long dirty, unsigned long thresh,
 		if (dirty < thresh - thresh / 8)
 			return WRAIS_AS_EVER;
 		*pause = max_pause;
-		if (!wrais_someone_throttled() ||
+		if (!wrais_someone_active() ||
 		    time_after(jiffies, start + WRAIS_HOLD_MAX))
 			return WRAIS_AS_EVER;
 		wrais_count(WRAIS_DIRTY_HOLDS);
 		return WRAIS_HOLD;
 	}
 
-	WRITE_ONCE(wrais_throttled_at, jiffies ?: 1);
+	wrais_note_active();
 	if (dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct))) {
 		wrais_count(WRAIS_DIRTY_BREAKS);
 		return WRAIS_PASS;

@@ -88,6 +88,9 @@ static inline bool wrais_waits_for(enum wrais_wait what) { return false; }
 extern unsigned int wrais_headroom_pct;
 extern unsigned int wrais_nap_ms;
 unsigned long wrais_headroom(unsigned long thresh, unsigned int pct);
+void wrais_note_active(void);
+#else
+static inline void wrais_note_active(void) { }
 #endif
 
 #endif /* _WRAIS_INTERNAL_H */

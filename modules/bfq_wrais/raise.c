@@ -88,6 +88,7 @@ void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 
 	if (raise) {
 		wrais_count(WRAIS_RAISED_REQUESTS);
+		wrais_note_active();
 		wrais_note_think(bfqq);
 	}
 	if (raise && !bfq_bfqq_wrais(bfqq))
