@@ -25,15 +25,13 @@ static unsigned long wrais_handle_at;
 void __wrais_handle_starts(void)
 {
 	if (wrais_current_privileged())
-		WRITE_ONCE(wrais_handle_at, jiffies ?: 1);
+		wrais_stamp(&wrais_handle_at);
 }
 EXPORT_SYMBOL_GPL(__wrais_handle_starts);
 
 bool __wrais_wants_copy(int copies)
 {
-	unsigned long at = READ_ONCE(wrais_handle_at);
-
-	return copies < WRAIS_COPIES_MAX && at &&
-	       time_before(jiffies, at + WRAIS_COPY_FOR);
+	return copies < WRAIS_COPIES_MAX &&
+	       wrais_recent(&wrais_handle_at, WRAIS_COPY_FOR);
 }
 EXPORT_SYMBOL_GPL(__wrais_wants_copy);

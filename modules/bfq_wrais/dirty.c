@@ -54,14 +54,7 @@ unsigned long wrais_headroom(unsigned long thresh, unsigned int pct)
  */
 void wrais_note_active(void)
 {
-	WRITE_ONCE(wrais_active_at, jiffies ?: 1);
-}
-
-static bool wrais_someone_active(void)
-{
-	unsigned long at = READ_ONCE(wrais_active_at);
-
-	return at && time_before(jiffies, at + WRAIS_HOLD_FOR);
+	wrais_stamp(&wrais_active_at);
 }
 
 enum wrais_verdict
@@ -72,7 +65,7 @@ __wrais_throttle(unsigned long dirty, unsigned long thresh,
 		if (dirty < thresh - thresh / 8)
 			return WRAIS_AS_EVER;
 		*pause = max_pause;
-		if (!wrais_someone_active() ||
+		if (!wrais_recent(&wrais_active_at, WRAIS_HOLD_FOR) ||
 		    time_after(jiffies, start + WRAIS_HOLD_MAX))
 			return WRAIS_AS_EVER;
 		wrais_count(WRAIS_DIRTY_HOLDS);

@@ -5,6 +5,7 @@
 #ifndef _WRAIS_INTERNAL_H
 #define _WRAIS_INTERNAL_H
 
+#include <linux/jiffies.h>
 #include <linux/types.h>
 #include <linux/wrais/wrais.h>
 
@@ -33,6 +34,20 @@ struct wrais_device {
 	u64 credit;
 	u64 done_ns;
 };
+
+/* Note in @at that something happens now [jiffies]; it is 0 if it never did. */
+static inline void wrais_stamp(unsigned long *at)
+{
+	WRITE_ONCE(*at, jiffies ?: 1);
+}
+
+/* Did what is noted in @at happen within @period [jiffies]? */
+static inline bool wrais_recent(const unsigned long *at, unsigned long period)
+{
+	unsigned long then = READ_ONCE(*at);
+
+	return then && time_before(jiffies, then + period);
+}
 
 /* wrais.c APIs: */
 extern const char *const wrais_event_names[WRAIS_NR_EVENTS];

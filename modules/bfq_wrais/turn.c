@@ -214,7 +214,9 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq;
 
-	if (wrais_on(WRAIS_INHERIT)) {
+	/* Queues are scanned only if there is a reason to. */
+	if (wrais_on(WRAIS_INHERIT) && (wrais_waits_for(WRAIS_FOR_FLUSHER) ||
+					wrais_waits_for(WRAIS_FOR_JOURNAL))) {
 		bfqq = wrais_oldest(bfqd, wrais_is_waited_for);
 		if (bfqq) {
 			wrais_count(WRAIS_INHERITS);

@@ -15,7 +15,6 @@
 #include <linux/types.h>
 
 struct io_context;
-struct request_queue;
 struct task_struct;
 
 /* What can be switched on, one sysctl each. */
