@@ -22,6 +22,7 @@
 #include <linux/mm.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /* How long somebody privileged keeps the others held after using the disk. */
 #define WRAIS_HOLD_FOR		HZ
@@ -29,6 +30,13 @@
 #define WRAIS_HOLD_MAX		(2 * HZ)
 /* Whatever the threshold is, the headroom is at most this part of the memory. */
 #define WRAIS_HEADROOM_RAM	16
+
+static void wrais_decide(enum wrais_event verdict, unsigned long dirty,
+			 unsigned long thresh)
+{
+	wrais_count(verdict);
+	trace_wrais_throttle(verdict, dirty, thresh);
+}
 
 unsigned int wrais_headroom_pct = 20;
 unsigned int wrais_nap_ms = 10;
@@ -68,16 +76,16 @@ __wrais_throttle(unsigned long dirty, unsigned long thresh,
 		if (!wrais_recent(&wrais_active_at, WRAIS_HOLD_FOR) ||
 		    time_after(jiffies, start + WRAIS_HOLD_MAX))
 			return WRAIS_AS_EVER;
-		wrais_count(WRAIS_DIRTY_HOLDS);
+		wrais_decide(WRAIS_DIRTY_HOLDS, dirty, thresh);
 		return WRAIS_HOLD;
 	}
 
 	wrais_note_active();
 	if (dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct))) {
-		wrais_count(WRAIS_DIRTY_BREAKS);
+		wrais_decide(WRAIS_DIRTY_BREAKS, dirty, thresh);
 		return WRAIS_PASS;
 	}
-	wrais_count(WRAIS_DIRTY_NAPS);
+	wrais_decide(WRAIS_DIRTY_NAPS, dirty, thresh);
 	*pause = min_t(long, *pause, max(msecs_to_jiffies(READ_ONCE(wrais_nap_ms)), 1UL));
 	return WRAIS_AS_EVER;
 }

@@ -14,6 +14,7 @@
 #include <linux/jiffies.h>
 
 #include "internal.h"
+#include "trace.h"
 
 #define WRAIS_INHERIT_MAX	(30 * HZ)
 
@@ -29,6 +30,7 @@ bool __wrais_wait_begin(enum wrais_wait what)
 
 	if (atomic_inc_return(&wrais_waiters[what]) == 1)
 		WRITE_ONCE(wrais_waiting_since[what], jiffies);
+	trace_wrais_wait(what, true);
 	return true;
 }
 EXPORT_SYMBOL_GPL(__wrais_wait_begin);
@@ -36,6 +38,7 @@ EXPORT_SYMBOL_GPL(__wrais_wait_begin);
 void __wrais_wait_end(enum wrais_wait what)
 {
 	atomic_dec(&wrais_waiters[what]);
+	trace_wrais_wait(what, false);
 }
 EXPORT_SYMBOL_GPL(__wrais_wait_end);
 

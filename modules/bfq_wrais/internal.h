@@ -13,25 +13,42 @@ struct bfq_data;
 struct bfq_io_cq;
 struct bfq_queue;
 struct bio;
+struct request;
 struct task_struct;
 
 /* The floor's window slides by a slot. */
 #define WRAIS_SLOTS	10
 
+/* Requests of the privileged, their reads at random, and those of the others. */
+enum wrais_kind {
+	WRAIS_PRIVILEGED,
+	WRAIS_RANDOM,
+	WRAIS_OTHERS,
+	WRAIS_NR_KINDS,
+};
+
+/* What the others are owed a request for. */
+enum wrais_owed {
+	WRAIS_OWED_NOTHING,
+	WRAIS_OWED_FLOOR,
+	WRAIS_OWED_RANDOM,
+};
+
 /**
- * struct wrais_device - what the floor knows of a device
+ * struct wrais_device - what is known of a device
  * @slot: the current one, counted since boot
- * @cost: of the requests of each slot in the window: those of the privileged,
- *	those of the others
+ * @cost: of the requests of each slot in the window
  * @credit: what the privileged have used since the others were paid back
+ * @debt: what the others are owed for reads at random
  * @done_ns: when it did something that a privileged task may wait for last
  *
- * Protected by the lock of the device's bfq_data. See turn.c.
+ * Protected by the lock of the device's bfq_data. See floor.c and turn.c.
  */
 struct wrais_device {
 	unsigned long slot;
-	u64 cost[WRAIS_SLOTS][2];
+	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
+	s64 debt;
 	u64 done_ns;
 };
 
@@ -68,11 +85,18 @@ void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 void wrais_resume(struct bfq_queue *bfqq);
 bool wrais_leaves_group(const struct bio *bio);
 
-/* turn.c APIs: */
+/* floor.c APIs: */
 extern unsigned int wrais_floor_pct;
 extern unsigned int wrais_floor_window_ms;
+extern unsigned int wrais_random_pct;
+bool wrais_random_pays(const struct wrais_device *dev);
+void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
+		  unsigned int pct);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
-void wrais_account(struct bfq_queue *bfqq, unsigned long sectors);
+void wrais_account(struct bfq_queue *bfqq, struct request *rq);
+enum wrais_owed wrais_owes(struct wrais_device *dev);
+
+/* turn.c APIs: */
 void wrais_note_think(struct bfq_queue *bfqq);
 void wrais_completed(struct bfq_queue *bfqq, u64 now_ns);
 bool wrais_plugs(struct bfq_data *bfqd);
@@ -83,12 +107,18 @@ wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio) { }
 static inline void wrais_resume(struct bfq_queue *bfqq) { }
 static inline bool wrais_leaves_group(const struct bio *bio) { return false; }
 static inline void
-wrais_account(struct bfq_queue *bfqq, unsigned long sectors) { }
+wrais_account(struct bfq_queue *bfqq, struct request *rq) { }
 static inline void
 wrais_completed(struct bfq_queue *bfqq, u64 now_ns) { }
 static inline bool wrais_plugs(struct bfq_data *bfqd) { return false; }
 static inline struct bfq_queue *
 wrais_out_of_turn(struct bfq_data *bfqd) { return NULL; }
+#endif
+
+/* journal.c APIs: */
+#ifdef CONFIG_BFQ_WRAIS_JOIN
+bool wrais_join_in_time(int joins, unsigned long age);
+int wrais_credits_left(int limit, int total);
 #endif
 
 /* inherit.c APIs: */

@@ -13,10 +13,15 @@
  * there is no race with the change.
  */
 
+#include <linux/cleanup.h>
+#include <linux/export.h>
+#include <linux/iocontext.h>
 #include <linux/jiffies.h>
+#include <linux/spinlock.h>
 
 #include "bfq-iosched.h"
 #include "internal.h"
+#include "trace.h"
 
 /*
  * Above what BFQ gives to soft real-time queues (30 x 100), which a background
@@ -44,6 +49,7 @@ static void wrais_start(struct bfq_queue *bfqq)
 	bfq_clear_bfqq_in_large_burst(bfqq);
 	wrais_resume(bfqq);
 	bfqq->entity.prio_changed = 1;
+	trace_wrais_queue(bfqq->bfqd->queue, bfqq->pid, true);
 }
 
 static void wrais_stop(struct bfq_queue *bfqq)
@@ -56,6 +62,7 @@ static void wrais_stop(struct bfq_queue *bfqq)
 	bfqq->wr_cur_max_time = 0;
 	bfqq->last_wr_start_finish = jiffies;
 	bfqq->entity.prio_changed = 1;
+	trace_wrais_queue(bfqq->bfqd->queue, bfqq->pid, false);
 }
 
 /**
@@ -96,6 +103,53 @@ void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 	else if (!raise && bfq_bfqq_wrais(bfqq))
 		wrais_stop(bfqq);
 }
+
+/* Is one of a task's sync queues on a device raised? */
+static bool wrais_bic_is_raised(struct bfq_io_cq *bic)
+{
+	struct bfq_data *bfqd = bic_to_bfqd(bic);
+	unsigned int i;
+
+	guard(spinlock)(&bfqd->lock);
+	for (i = 0; i < bfqd->num_actuators; i++) {
+		struct bfq_queue *bfqq = bic_to_bfqq(bic, true, i);
+
+		if (bfqq && bfq_bfqq_wrais(bfqq))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * bfq_ioc_is_wraised() - is a task's I/O to a device raised?
+ * @ioc: the task's, with a reference held; may be NULL
+ * @q: the device's queue
+ *
+ * The query of the reference per device: what became of the privilege, where
+ * bfq_is_wraised() tells who has it. It is false before the first request, and
+ * on a device without BFQ.
+ *
+ * Context: takes ioc->lock, and within it the lock of BFQ, as the exit of an
+ * io_context does. Interrupts may be on or off.
+ */
+bool bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q)
+{
+	struct io_cq *icq;
+
+	if (!wrais_on(WRAIS_RAISE) || !ioc)
+		return false;
+
+	/*
+	 * Only BFQ has io_cqs, and both it and they stay as long as they are
+	 * in this list, which they leave under this lock.
+	 */
+	guard(spinlock_irqsave)(&ioc->lock);
+	hlist_for_each_entry(icq, &ioc->icq_list, ioc_node)
+		if (icq->q == q && !(icq->flags & ICQ_EXITED))
+			return wrais_bic_is_raised(container_of(icq, struct bfq_io_cq, icq));
+	return false;
+}
+EXPORT_SYMBOL_GPL(bfq_ioc_is_wraised);
 
 /**
  * wrais_leaves_group() - is I/O to compete with that of all groups?

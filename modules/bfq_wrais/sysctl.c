@@ -30,6 +30,7 @@ enum wrais_limit {
 	LIMIT_ONE,
 	LIMIT_HEADROOM_PCT,
 	LIMIT_FLOOR_PCT,
+	LIMIT_RANDOM_PCT,
 	LIMIT_NAP_MS,
 	LIMIT_WINDOW_MIN_MS,
 	LIMIT_WINDOW_MAX_MS,
@@ -40,6 +41,7 @@ static unsigned int wrais_limits[] = {
 	[LIMIT_ONE]		= 1,
 	[LIMIT_HEADROOM_PCT]	= 25,
 	[LIMIT_FLOOR_PCT]	= 50,
+	[LIMIT_RANDOM_PCT]	= 100,
 	[LIMIT_NAP_MS]		= 200,
 	[LIMIT_WINDOW_MIN_MS]	= 1000,
 	[LIMIT_WINDOW_MAX_MS]	= 300000,
@@ -52,6 +54,7 @@ static struct ctl_table wrais_table[] = {
 	WRAIS_KNOB("floor_pct", wrais_floor_pct, LIMIT_ZERO, LIMIT_FLOOR_PCT),
 	WRAIS_KNOB("floor_window_ms", wrais_floor_window_ms,
 		   LIMIT_WINDOW_MIN_MS, LIMIT_WINDOW_MAX_MS),
+	WRAIS_KNOB("random_pct", wrais_random_pct, LIMIT_ONE, LIMIT_RANDOM_PCT),
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 	WRAIS_SWITCH("dirty", WRAIS_DIRTY),
 	WRAIS_KNOB("dirty_headroom_pct", wrais_headroom_pct,
@@ -64,8 +67,17 @@ static struct ctl_table wrais_table[] = {
 #ifdef CONFIG_BFQ_WRAIS_COPY
 	WRAIS_SWITCH("copy_out", WRAIS_COPY_OUT),
 #endif
+#ifdef CONFIG_BFQ_WRAIS_JOIN
+	WRAIS_SWITCH("join", WRAIS_JOIN),
+#endif
+#ifdef CONFIG_BFQ_WRAIS_FLUSHER
+	WRAIS_SWITCH("flusher", WRAIS_FLUSHER),
+#endif
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 	WRAIS_SWITCH("inherit", WRAIS_INHERIT),
+#endif
+#ifdef CONFIG_BFQ_WRAIS_BREAK
+	WRAIS_SWITCH("test_break_copy_out", WRAIS_BREAK_COPY),
 #endif
 };
 

@@ -6,24 +6,17 @@
  * while it is about to come back. Three kinds of requests are dispatched all
  * the same, as BFQ injects requests into the service of another queue:
  *  - I/O that a privileged task waits for (inherit.c);
+ *  - what the others are owed (floor.c);
  *  - one request of the others while the raised queue thinks, if it has taken
- *    longer than WRAIS_THINK_NS to come back for WRAIS_THINKS times in a row;
- *  - the floor: the others get floor_pct of what the device does in any window
- *    of floor_window_ms. It is looked at once the privileged have used the
- *    device in more than WRAIS_FREE_SLOTS of the window's slots, so that a
- *    start-up of seconds pays nothing, and then paid back with at most one
- *    part in WRAIS_PAY_PART of the device.
+ *    longer than WRAIS_THINK_NS to come back for WRAIS_THINKS times in a row.
  *
  * Locking: all of it under bfqd->lock. Scans are bounded by WRAIS_SCAN.
  */
 
-#include <linux/jiffies.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
-
 #include "bfq-iosched.h"
 #include "blk-mq.h"
 #include "internal.h"
+#include "trace.h"
 
 /* A raised queue that thinks for less has the device kept idle for it. */
 #define WRAIS_THINK_NS		NSEC_PER_MSEC
@@ -35,53 +28,8 @@
 #define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
 /* How often in a row it has to think for longer. */
 #define WRAIS_THINKS		2
-/* Slots in which the privileged may use the device for nothing. */
-#define WRAIS_FREE_SLOTS	4
-/* The window slides by slots: keep a point more than is promised [percent]. */
-#define WRAIS_FLOOR_MARGIN	1
-/* What the others are paid back with, a part of the device. */
-#define WRAIS_PAY_PART		5
-/* What a request costs besides its sectors, a fraction of a millisecond. */
-#define WRAIS_REQUEST_COST	16
 /* Queues that are looked at to find one. */
 #define WRAIS_SCAN		64
-
-unsigned int wrais_floor_pct = 5;
-unsigned int wrais_floor_window_ms = 30000;
-
-/* Forget the slots that have left the window. */
-static void wrais_slide(struct wrais_device *dev)
-{
-	unsigned long now = jiffies / max(msecs_to_jiffies(READ_ONCE(wrais_floor_window_ms)) /
-					  WRAIS_SLOTS, 1UL);
-	unsigned long steps = min(now - dev->slot, (unsigned long)WRAIS_SLOTS);
-
-	while (steps--)
-		memset(&dev->cost[(now - steps) % WRAIS_SLOTS], 0, sizeof(dev->cost[0]));
-	dev->slot = now;
-}
-
-/**
- * wrais_account() - a request is dispatched
- * @bfqq: its queue, with its bfqd locked
- * @sectors: its size
- */
-void wrais_account(struct bfq_queue *bfqq, unsigned long sectors)
-{
-	struct wrais_device *dev = &bfqq->bfqd->wrais;
-	bool other = !bfq_bfqq_wrais(bfqq);
-	u64 cost = sectors + WRAIS_REQUEST_COST;
-
-	if (!wrais_on(WRAIS_FLOOR))
-		return;
-
-	wrais_slide(dev);
-	dev->cost[dev->slot % WRAIS_SLOTS][other] += cost;
-	if (other)
-		dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
-	else
-		dev->credit += cost;
-}
 
 /**
  * wrais_note_think() - a request comes to a raised queue
@@ -131,37 +79,6 @@ wrais_oldest(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq))
 	return oldest;
 }
 
-/**
- * wrais_floor_is_due() - is it the others' turn?
- * @dev: what the device did, with its window up to date
- * @pct: what the others are to have of that
- */
-bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
-{
-	u64 raised = 0, others = 0;
-	int i, used = 0;
-
-	if (!pct || dev->credit < WRAIS_PAY_PART * WRAIS_REQUEST_COST)
-		return false;
-
-	for (i = 0; i < WRAIS_SLOTS; i++) {
-		raised += dev->cost[i][0];
-		others += dev->cost[i][1];
-		used += dev->cost[i][0] > 0;
-	}
-	return used > WRAIS_FREE_SLOTS &&
-	       others * 100 < (raised + others) * (pct + WRAIS_FLOOR_MARGIN);
-}
-
-static bool wrais_owes(struct wrais_device *dev)
-{
-	if (!wrais_on(WRAIS_FLOOR))
-		return false;
-
-	wrais_slide(dev);
-	return wrais_floor_is_due(dev, READ_ONCE(wrais_floor_pct));
-}
-
 /* Somebody who waits for the journal comes back when that is done. */
 static bool wrais_thinks(struct bfq_data *bfqd)
 {
@@ -204,6 +121,20 @@ bool wrais_plugs(struct bfq_data *bfqd)
 	return true;
 }
 
+/* The oldest such request goes, if there is one. */
+static struct bfq_queue *
+wrais_let(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq),
+	  enum wrais_event why)
+{
+	struct bfq_queue *bfqq = wrais_oldest(bfqd, is_wanted);
+
+	if (bfqq) {
+		wrais_count(why);
+		trace_wrais_turn(bfqd->queue, bfqq->pid, why);
+	}
+	return bfqq;
+}
+
 /**
  * wrais_out_of_turn() - whose request comes next, if not in turn
  * @bfqd: the device, locked
@@ -212,31 +143,24 @@ bool wrais_plugs(struct bfq_data *bfqd)
  */
 struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 {
-	struct bfq_queue *bfqq;
+	struct bfq_queue *bfqq = NULL;
+	enum wrais_owed owed;
 
 	/* Queues are scanned only if there is a reason to. */
 	if (wrais_on(WRAIS_INHERIT) && (wrais_waits_for(WRAIS_FOR_FLUSHER) ||
-					wrais_waits_for(WRAIS_FOR_JOURNAL))) {
-		bfqq = wrais_oldest(bfqd, wrais_is_waited_for);
-		if (bfqq) {
-			wrais_count(WRAIS_INHERITS);
-			return bfqq;
-		}
-	}
-
-	if (wrais_owes(&bfqd->wrais)) {
-		bfqq = wrais_oldest(bfqd, wrais_is_other);
-		if (bfqq) {
-			wrais_count(WRAIS_FLOOR_TURNS);
-			return bfqq;
-		}
-	}
-
-	if (wrais_on(WRAIS_RAISE) && wrais_thinks(bfqd)) {
-		bfqq = wrais_oldest(bfqd, wrais_is_other);
-		if (bfqq)
-			wrais_count(WRAIS_THINK_TURNS);
+					wrais_waits_for(WRAIS_FOR_JOURNAL)))
+		bfqq = wrais_let(bfqd, wrais_is_waited_for, WRAIS_INHERITS);
+	if (bfqq)
 		return bfqq;
-	}
-	return NULL;
+
+	owed = wrais_owes(&bfqd->wrais);
+	if (owed)
+		bfqq = wrais_let(bfqd, wrais_is_other, owed == WRAIS_OWED_RANDOM ?
+				 WRAIS_RANDOM_TURNS : WRAIS_FLOOR_TURNS);
+	if (bfqq)
+		return bfqq;
+
+	if (wrais_on(WRAIS_RAISE) && wrais_thinks(bfqd))
+		bfqq = wrais_let(bfqd, wrais_is_other, WRAIS_THINK_TURNS);
+	return bfqq;
 }

@@ -33,6 +33,9 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_INHERITS]	= "inherits",
 	[WRAIS_FLOOR_TURNS]	= "floor_turns",
 	[WRAIS_THINK_TURNS]	= "think_turns",
+	[WRAIS_RANDOM_TURNS]	= "random_turns",
+	[WRAIS_JOINS]		= "joins",
+	[WRAIS_FLUSHER_SKIPS]	= "flusher_skips",
 };
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);

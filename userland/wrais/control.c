@@ -17,10 +17,11 @@ const char *const wrais_parts[] = {
 };
 
 const struct wrais_knob wrais_knobs[] = {
-	{ "dirty_headroom_pct", 12, 1, 25 },
+	{ "dirty_headroom_pct", 20, 1, 25 },
 	{ "nap_ms", 10, 1, 200 },
 	{ "floor_pct", 5, 0, 50 },
 	{ "floor_window_ms", 30000, 1000, 300000 },
+	{ "random_pct", 20, 1, 100 },
 };
 
 const unsigned int wrais_nr_knobs = ARRAY_SIZE(wrais_knobs);

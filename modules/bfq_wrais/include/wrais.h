@@ -10,11 +10,15 @@
 #ifndef _LINUX_WRAIS_H
 #define _LINUX_WRAIS_H
 
+#include <linux/atomic.h>
 #include <linux/blk_types.h>
 #include <linux/jump_label.h>
+#include <linux/kconfig.h>
 #include <linux/types.h>
 
+struct inode;
 struct io_context;
+struct request_queue;
 struct task_struct;
 
 /* What can be switched on, one sysctl each. */
@@ -26,6 +30,9 @@ enum wrais_part {
 	WRAIS_COPY_OUT,
 	WRAIS_INHERIT,
 	WRAIS_FLOOR,
+	WRAIS_JOIN,
+	WRAIS_FLUSHER,
+	WRAIS_BREAK_COPY,
 	WRAIS_NR_PARTS,
 };
 
@@ -40,6 +47,9 @@ enum wrais_event {
 	WRAIS_INHERITS,
 	WRAIS_FLOOR_TURNS,
 	WRAIS_THINK_TURNS,
+	WRAIS_RANDOM_TURNS,
+	WRAIS_JOINS,
+	WRAIS_FLUSHER_SKIPS,
 	WRAIS_NR_EVENTS,
 };
 
@@ -62,6 +72,7 @@ static __always_inline bool wrais_on(enum wrais_part part)
 void wrais_count(enum wrais_event event);
 
 bool bfq_is_wraised(struct task_struct *task);
+bool bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q);
 bool wrais_current_privileged(void);
 bool wrais_io_privileged(const struct io_context *ioc, const struct bio *bio);
 
@@ -69,6 +80,8 @@ bool wrais_io_privileged(const struct io_context *ioc, const struct bio *bio);
 
 static inline bool wrais_on(enum wrais_part part) { return false; }
 static inline bool bfq_is_wraised(struct task_struct *task) { return false; }
+static inline bool
+bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q) { return false; }
 
 #endif /* !CONFIG_BFQ_WRAIS */
 
@@ -140,9 +153,15 @@ static inline bool wrais_tag_exempt(blk_opf_t opf)
  * fs/jbd2: what a handle has to wait for.
  */
 
-#ifdef CONFIG_BFQ_WRAIS_COPY
+#ifdef CONFIG_BFQ_WRAIS_JOURNAL
 void __wrais_handle_starts(void);
+#endif
+#ifdef CONFIG_BFQ_WRAIS_COPY
 bool __wrais_wants_copy(int copies);
+#endif
+#ifdef CONFIG_BFQ_WRAIS_JOIN
+bool __wrais_may_join(atomic_t *joins, unsigned long locked);
+int __wrais_credits_limit(int limit, int total);
 #endif
 
 /**
@@ -150,8 +169,8 @@ bool __wrais_wants_copy(int copies);
  */
 static inline void wrais_handle_starts(void)
 {
-#ifdef CONFIG_BFQ_WRAIS_COPY
-	if (wrais_on(WRAIS_COPY_OUT))
+#ifdef CONFIG_BFQ_WRAIS_JOURNAL
+	if (wrais_on(WRAIS_COPY_OUT) || wrais_on(WRAIS_JOIN))
 		__wrais_handle_starts();
 #endif
 }
@@ -168,6 +187,89 @@ static inline bool wrais_wants_copy(int copies)
 #ifdef CONFIG_BFQ_WRAIS_COPY
 	if (wrais_on(WRAIS_COPY_OUT))
 		return __wrais_wants_copy(copies);
+#endif
+	return false;
+}
+
+/**
+ * wrais_breaks_copy() - write copies that a replay cannot use?
+ *
+ * For the test of crashes, which has to notice. Not in a kernel that is used.
+ */
+static inline bool wrais_breaks_copy(void)
+{
+	return IS_ENABLED(CONFIG_BFQ_WRAIS_BREAK) && wrais_on(WRAIS_BREAK_COPY);
+}
+
+/**
+ * wrais_may_join() - may the current task join a transaction that is locked?
+ * @joins: how many have tried so far; is incremented
+ * @locked: when it was locked down for commit [jiffies]
+ *
+ * Only to be asked while the commit still waits for handles. What somebody
+ * who joins adds to that is bounded in number and time.
+ */
+static inline bool wrais_may_join(atomic_t *joins, unsigned long locked)
+{
+#ifdef CONFIG_BFQ_WRAIS_JOIN
+	if (wrais_on(WRAIS_JOIN))
+		return __wrais_may_join(joins, locked);
+#endif
+	return false;
+}
+
+/**
+ * wrais_credits_limit() - how full may the current task make a transaction?
+ * @limit: the credits that it has room for
+ * @total: the credits of an empty one that are used with those of the task
+ *
+ * Return: @limit, or less while privileged tasks use the journal and the
+ * current task is none of them; at least @total, if that is within @limit.
+ */
+static inline int wrais_credits_limit(int limit, int total)
+{
+#ifdef CONFIG_BFQ_WRAIS_JOIN
+	if (wrais_on(WRAIS_JOIN))
+		return __wrais_credits_limit(limit, total);
+#endif
+	return limit;
+}
+
+/*
+ * fs/fs-writeback.c: what the flusher leaves for later.
+ */
+
+#ifdef CONFIG_BFQ_WRAIS_FLUSHER
+void __wrais_writes(const struct inode *inode);
+bool __wrais_skips(const struct inode *inode);
+#endif
+
+/**
+ * wrais_writes() - the current task dirties a page
+ * @inode: of that file
+ */
+static inline void wrais_writes(const struct inode *inode)
+{
+#ifdef CONFIG_BFQ_WRAIS_FLUSHER
+	if (wrais_on(WRAIS_FLUSHER))
+		__wrais_writes(inode);
+#endif
+}
+
+/**
+ * wrais_skips() - does background writeback leave an inode for later?
+ * @inode: the inode, with its i_lock held
+ *
+ * Only to be asked where nobody waits for it to be written.
+ *
+ * Return: whether somebody privileged writes to it right now. It is not left
+ * for more than two seconds, nor close to the dirty threshold.
+ */
+static inline bool wrais_skips(const struct inode *inode)
+{
+#ifdef CONFIG_BFQ_WRAIS_FLUSHER
+	if (wrais_on(WRAIS_FLUSHER))
+		return __wrais_skips(inode);
 #endif
 	return false;
 }

@@ -25,8 +25,8 @@ static void bounds_use(struct wrais_device *dev, int slots, u64 raised, u64 othe
 	int i;
 
 	for (i = 0; i < slots; i++) {
-		dev->cost[i][0] += raised;
-		dev->cost[i][1] += others;
+		dev->cost[i][WRAIS_PRIVILEGED] += raised;
+		dev->cost[i][WRAIS_OTHERS] += others;
 	}
 	dev->credit = raised;
 }
@@ -66,11 +66,90 @@ static void bounds_credit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_floor_is_due(&dev, 5));
 }
 
+/* Reads at random pay after a slot, and keep their part of the device. */
+static void bounds_random(struct kunit *test)
+{
+	struct wrais_device dev = { };
+
+	wrais_charge(&dev, WRAIS_RANDOM, 24, 20);
+	KUNIT_EXPECT_FALSE(test, wrais_random_pays(&dev));
+	KUNIT_EXPECT_EQ(test, dev.debt, 0);
+
+	dev.slot++;
+	wrais_charge(&dev, WRAIS_RANDOM, 24, 20);
+	KUNIT_EXPECT_TRUE(test, wrais_random_pays(&dev));
+	KUNIT_EXPECT_EQ(test, dev.debt, 96);
+	wrais_charge(&dev, WRAIS_OTHERS, 100, 20);
+	KUNIT_EXPECT_EQ(test, dev.debt, -4);
+
+	/* All of the device is theirs: nothing is owed. */
+	wrais_charge(&dev, WRAIS_RANDOM, 24, 100);
+	KUNIT_EXPECT_EQ(test, dev.debt, -4);
+}
+
+/* A few small reads among large ones do not count. */
+static void bounds_random_is_most(struct kunit *test)
+{
+	struct wrais_device dev = { };
+
+	for (; dev.slot < WRAIS_SLOTS; dev.slot++) {
+		wrais_charge(&dev, WRAIS_RANDOM, 24, 20);
+		wrais_charge(&dev, WRAIS_PRIVILEGED, 1040, 20);
+	}
+	KUNIT_EXPECT_FALSE(test, wrais_random_pays(&dev));
+	KUNIT_EXPECT_EQ(test, dev.debt, 0);
+}
+
+/* What is owed to nobody who wants it does not grow for ever. */
+static void bounds_debt(struct kunit *test)
+{
+	struct wrais_device dev = { .slot = 1, .cost[0][WRAIS_RANDOM] = 1 };
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		wrais_charge(&dev, WRAIS_RANDOM, 24, 1);
+	KUNIT_EXPECT_EQ(test, dev.debt, 2048);
+	for (i = 0; i < 1000; i++)
+		wrais_charge(&dev, WRAIS_OTHERS, 1040, 1);
+	KUNIT_EXPECT_EQ(test, dev.debt, -2048);
+}
+
+static void bounds_join(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, wrais_join_in_time(0, 0));
+	KUNIT_EXPECT_TRUE(test, wrais_join_in_time(15, msecs_to_jiffies(50) - 1));
+	KUNIT_EXPECT_FALSE(test, wrais_join_in_time(16, 0));
+	KUNIT_EXPECT_FALSE(test, wrais_join_in_time(0, msecs_to_jiffies(50)));
+}
+
+/* Who needs more than an empty transaction would leave to it may have it all. */
+static void bounds_credits(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 1), 896);
+	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 896), 896);
+	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 897), 1024);
+	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 2000), 1024);
+}
+
+/* Nobody and nothing is raised before anything is switched on. */
+static void bounds_query(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, bfq_is_wraised(current));
+	KUNIT_EXPECT_FALSE(test, bfq_ioc_is_wraised(current->io_context, NULL));
+	KUNIT_EXPECT_FALSE(test, bfq_ioc_is_wraised(NULL, NULL));
+}
+
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_start_is_free),
 	KUNIT_CASE(bounds_floor),
 	KUNIT_CASE(bounds_credit),
+	KUNIT_CASE(bounds_random),
+	KUNIT_CASE(bounds_random_is_most),
+	KUNIT_CASE(bounds_debt),
+	KUNIT_CASE(bounds_join),
+	KUNIT_CASE(bounds_credits),
+	KUNIT_CASE(bounds_query),
 	{}
 };
 

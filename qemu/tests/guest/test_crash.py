@@ -43,10 +43,14 @@ LAYOUTS = (
 )
 
 
-def script(options: str) -> str:
+BREAK = "/proc/sys/kernel/wrais/test_break_copy_out"
+
+
+def script(options: str, broken: bool) -> str:
     """The guest's part: everything on, a mount, the writers."""
     return (
-        "wrais on && echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
+        f"wrais on && echo {int(broken)} >{BREAK} && "
+        "echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
         f"busybox mount -t ext4 -o {options} /dev/vdb /m && "
         f"wrais-crash --dir /m --disk /dev/vdb --writers {WRITERS} --seconds {SECONDS} && "
         "cat /proc/wrais && busybox umount /m"
@@ -71,8 +75,11 @@ def machine(image: Path, log: Path) -> Machine:
     )
 
 
-def written(paths: Paths, layout: Layout, where: Path) -> crash.Replay:
-    """Boot, write, and have the disk as it was before with the log of what was done to it."""
+def written(paths: Paths, layout: Layout, where: Path, broken: bool = False) -> crash.Replay:
+    """Boot, write, and have the disk as it was before with the log of what was done to it.
+
+    broken: with a journal whose copies a replay cannot use.
+    """
     image, log = where / "disk", where / "log"
     ext4.make(layout.fs, image)
     with image.open("r+b") as disk:
@@ -80,8 +87,8 @@ def written(paths: Paths, layout: Layout, where: Path) -> crash.Replay:
     before = where / "before"
     shutil.copyfile(image, before)
     log.touch()
-    entry = PlanEntry("crash", ("sh", "-c", script(layout.options)), TIMEOUT_S)
-    logs = paths.logs / kernel_variant(os.environ) / f"crash-{layout.name}"
+    entry = PlanEntry("crash", ("sh", "-c", script(layout.options, broken)), TIMEOUT_S)
+    logs = paths.logs / kernel_variant(os.environ) / f"crash-{layout.name}{'-broken' if broken else ''}"
     run = run_plan(paths, machine(image, log), Plan((entry,)), 2 * TIMEOUT_S, logs)
     assert run.ok, f"{run.console}: {run.errors} {run.splats}"
     assert run.entry("crash").status is Status.OK
@@ -116,3 +123,15 @@ def test_crash(lab_paths: Paths, layout: Layout, tmp_path: Path) -> None:
         disk.seek(-crash.TAIL, os.SEEK_END)
         disk.write(full.read())
     assert crash.problems(state, tmp_path / "file")
+
+
+def test_broken_copies_are_caught(lab_paths: Paths, tmp_path: Path) -> None:
+    """The test above would notice a mistake in the copies that the journal writes."""
+    replay = written(lab_paths, LAYOUTS[0], tmp_path, broken=True)
+    state = tmp_path / "state"
+    for point in crash.spread(crash.flush_points(replay.writes), STATES // 2):
+        replay.forward(point)
+        replay.crashed(state, None)
+        if crash.recover(state) or crash.problems(state, tmp_path / "file"):
+            return
+    pytest.fail("every state of a broken journal holds")

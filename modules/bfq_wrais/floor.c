@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the privileged owe to the others.
+ *
+ * The floor: the others get floor_pct of what the device does in any window of
+ * floor_window_ms. It is looked at once the privileged have used the device in
+ * more than WRAIS_FREE_SLOTS of the window's slots, so that a start-up of
+ * seconds pays nothing, and then paid back with at most one part in
+ * WRAIS_PAY_PART of the device.
+ *
+ * Reads at random: a task that reads small pieces from all over the device
+ * keeps it busy with little to show for it. Once it has done so in more than
+ * WRAIS_RANDOM_FREE_SLOTS, it keeps random_pct of the device and the others,
+ * if they want it, get the rest.
+ *
+ * Costs are in sectors, with WRAIS_REQUEST_COST for each request.
+ *
+ * Locking: all of it under bfqd->lock.
+ */
+
+#include <linux/bitops.h>
+#include <linux/blk-mq.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "bfq-iosched.h"
+#include "internal.h"
+
+/* Slots in which the privileged may use the device for nothing. */
+#define WRAIS_FREE_SLOTS	4
+/* Those in which they may read at random for nothing. */
+#define WRAIS_RANDOM_FREE_SLOTS	1
+/* The window slides by slots: keep a point more than is promised [percent]. */
+#define WRAIS_FLOOR_MARGIN	1
+/* What the others are paid back with, a part of the device. */
+#define WRAIS_PAY_PART		5
+/* What a request costs besides its sectors, a fraction of a millisecond. */
+#define WRAIS_REQUEST_COST	16
+/* Reads of fewer sectors than this can be random, as in BFQQ_SECT_THR_NONROT. */
+#define WRAIS_RANDOM_SECTORS	64
+/* Of a queue's last 32 requests, those that make it seek, as in BFQQ_SEEKY(). */
+#define WRAIS_SEEKS		19
+/* The most that is owed either way, about a megabyte. */
+#define WRAIS_DEBT_MAX		2048LL
+
+unsigned int wrais_floor_pct = 5;
+unsigned int wrais_floor_window_ms = 30000;
+unsigned int wrais_random_pct = 20;
+
+/* Forget the slots that have left the window. */
+static void wrais_slide(struct wrais_device *dev)
+{
+	unsigned long now = jiffies / max(msecs_to_jiffies(READ_ONCE(wrais_floor_window_ms)) /
+					  WRAIS_SLOTS, 1UL);
+	unsigned long steps = min(now - dev->slot, (unsigned long)WRAIS_SLOTS);
+
+	while (steps--)
+		memset(&dev->cost[(now - steps) % WRAIS_SLOTS], 0, sizeof(dev->cost[0]));
+	dev->slot = now;
+}
+
+static enum wrais_kind wrais_kind(struct bfq_queue *bfqq, struct request *rq)
+{
+	if (!bfq_bfqq_wrais(bfqq))
+		return WRAIS_OTHERS;
+	if (rq_data_dir(rq) == READ && blk_rq_sectors(rq) < WRAIS_RANDOM_SECTORS &&
+	    hweight32(bfqq->seek_history) > WRAIS_SEEKS)
+		return WRAIS_RANDOM;
+	return WRAIS_PRIVILEGED;
+}
+
+/**
+ * wrais_random_pays() - have the privileged read at random for long enough?
+ * @dev: what the device did, with its window up to date
+ */
+bool wrais_random_pays(const struct wrais_device *dev)
+{
+	int i, slots = 0;
+
+	for (i = 0; i < WRAIS_SLOTS; i++)
+		slots += dev->cost[i][WRAIS_RANDOM] > dev->cost[i][WRAIS_PRIVILEGED];
+	return slots > WRAIS_RANDOM_FREE_SLOTS;
+}
+
+/**
+ * wrais_charge() - add a request to the accounts
+ * @dev: the device, with its window up to date
+ * @kind: whose it is
+ * @cost: what it costs
+ * @pct: the part of the device that reads at random keep [percent]
+ */
+void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
+		  unsigned int pct)
+{
+	dev->cost[dev->slot % WRAIS_SLOTS][kind] += cost;
+
+	if (kind == WRAIS_OTHERS) {
+		dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
+		dev->debt = max(dev->debt - (s64)cost, -WRAIS_DEBT_MAX);
+		return;
+	}
+
+	dev->credit += cost;
+	if (kind == WRAIS_RANDOM && wrais_random_pays(dev))
+		dev->debt = min(dev->debt + (s64)div_u64(cost * (100 - pct), pct),
+				WRAIS_DEBT_MAX);
+}
+
+/**
+ * wrais_account() - a request is dispatched
+ * @bfqq: its queue, with its bfqd locked
+ * @rq: the request
+ */
+void wrais_account(struct bfq_queue *bfqq, struct request *rq)
+{
+	struct wrais_device *dev = &bfqq->bfqd->wrais;
+
+	if (!wrais_on(WRAIS_FLOOR))
+		return;
+
+	wrais_slide(dev);
+	wrais_charge(dev, wrais_kind(bfqq, rq), blk_rq_sectors(rq) + WRAIS_REQUEST_COST,
+		     READ_ONCE(wrais_random_pct));
+}
+
+/**
+ * wrais_floor_is_due() - is it the others' turn?
+ * @dev: what the device did, with its window up to date
+ * @pct: what the others are to have of that
+ */
+bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
+{
+	u64 raised = 0, others = 0;
+	int i, used = 0;
+
+	if (!pct || dev->credit < WRAIS_PAY_PART * WRAIS_REQUEST_COST)
+		return false;
+
+	for (i = 0; i < WRAIS_SLOTS; i++) {
+		u64 cost = dev->cost[i][WRAIS_PRIVILEGED] + dev->cost[i][WRAIS_RANDOM];
+
+		raised += cost;
+		others += dev->cost[i][WRAIS_OTHERS];
+		used += cost > 0;
+	}
+	return used > WRAIS_FREE_SLOTS &&
+	       others * 100 < (raised + others) * (pct + WRAIS_FLOOR_MARGIN);
+}
+
+/**
+ * wrais_owes() - are the others owed a request?
+ * @dev: the device
+ */
+enum wrais_owed wrais_owes(struct wrais_device *dev)
+{
+	if (!wrais_on(WRAIS_FLOOR))
+		return WRAIS_OWED_NOTHING;
+
+	wrais_slide(dev);
+	if (dev->debt > 0)
+		return WRAIS_OWED_RANDOM;
+	return wrais_floor_is_due(dev, READ_ONCE(wrais_floor_pct)) ?
+	       WRAIS_OWED_FLOOR : WRAIS_OWED_NOTHING;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM wrais
+
+#if !defined(_WRAIS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _WRAIS_TRACE_H
+
+#include <linux/blkdev.h>
+#include <linux/fs.h>
+#include <linux/tracepoint.h>
+
+#include "internal.h"
+
+TRACE_DEFINE_ENUM(WRAIS_DIRTY_BREAKS);
+TRACE_DEFINE_ENUM(WRAIS_DIRTY_NAPS);
+TRACE_DEFINE_ENUM(WRAIS_DIRTY_HOLDS);
+TRACE_DEFINE_ENUM(WRAIS_INHERITS);
+TRACE_DEFINE_ENUM(WRAIS_FLOOR_TURNS);
+TRACE_DEFINE_ENUM(WRAIS_THINK_TURNS);
+TRACE_DEFINE_ENUM(WRAIS_RANDOM_TURNS);
+TRACE_DEFINE_ENUM(WRAIS_FOR_FLUSHER);
+TRACE_DEFINE_ENUM(WRAIS_FOR_JOURNAL);
+
+/* A queue of BFQ is raised, or no longer. */
+TRACE_EVENT(wrais_queue,
+	    TP_PROTO(struct request_queue *q, pid_t pid, bool raised),
+	    TP_ARGS(q, pid, raised),
+
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(pid_t, pid)
+			     __field(bool, raised)),
+
+	    TP_fast_assign(__entry->dev = q->disk ? disk_devt(q->disk) : 0;
+			   __entry->pid = pid;
+			   __entry->raised = raised;),
+
+	    TP_printk("dev=%d:%d pid=%d raised=%d", MAJOR(__entry->dev),
+		      MINOR(__entry->dev), __entry->pid, __entry->raised)
+);
+
+/* A request of the queue of @pid goes out of turn. */
+TRACE_EVENT(wrais_turn,
+	    TP_PROTO(struct request_queue *q, pid_t pid, enum wrais_event why),
+	    TP_ARGS(q, pid, why),
+
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(pid_t, pid)
+			     __field(int, why)),
+
+	    TP_fast_assign(__entry->dev = q->disk ? disk_devt(q->disk) : 0;
+			   __entry->pid = pid;
+			   __entry->why = why;),
+
+	    TP_printk("dev=%d:%d pid=%d why=%s", MAJOR(__entry->dev),
+		      MINOR(__entry->dev), __entry->pid,
+		      __print_symbolic(__entry->why,
+				       { WRAIS_INHERITS, "inherit" },
+				       { WRAIS_FLOOR_TURNS, "floor" },
+				       { WRAIS_RANDOM_TURNS, "random" },
+				       { WRAIS_THINK_TURNS, "think" }))
+);
+
+/* What becomes of a writer that is to be throttled; pages. */
+TRACE_EVENT(wrais_throttle,
+	    TP_PROTO(enum wrais_event verdict, unsigned long dirty, unsigned long thresh),
+	    TP_ARGS(verdict, dirty, thresh),
+
+	    TP_STRUCT__entry(__field(int, verdict)
+			     __field(unsigned long, dirty)
+			     __field(unsigned long, thresh)),
+
+	    TP_fast_assign(__entry->verdict = verdict;
+			   __entry->dirty = dirty;
+			   __entry->thresh = thresh;),
+
+	    TP_printk("verdict=%s dirty=%lu thresh=%lu",
+		      __print_symbolic(__entry->verdict,
+				       { WRAIS_DIRTY_BREAKS, "pass" },
+				       { WRAIS_DIRTY_NAPS, "nap" },
+				       { WRAIS_DIRTY_HOLDS, "hold" }),
+		      __entry->dirty, __entry->thresh)
+);
+
+/* A privileged task begins to wait for others, or has waited. */
+TRACE_EVENT(wrais_wait,
+	    TP_PROTO(enum wrais_wait what, bool begins),
+	    TP_ARGS(what, begins),
+
+	    TP_STRUCT__entry(__field(int, what)
+			     __field(bool, begins)),
+
+	    TP_fast_assign(__entry->what = what;
+			   __entry->begins = begins;),
+
+	    TP_printk("what=%s %s",
+		      __print_symbolic(__entry->what,
+				       { WRAIS_FOR_FLUSHER, "flusher" },
+				       { WRAIS_FOR_JOURNAL, "journal" }),
+		      __entry->begins ? "begins" : "ends")
+);
+
+/* A privileged task joins a transaction that is locked for so long; jiffies. */
+TRACE_EVENT(wrais_join,
+	    TP_PROTO(int joins, unsigned long age),
+	    TP_ARGS(joins, age),
+
+	    TP_STRUCT__entry(__field(int, joins)
+			     __field(unsigned long, age)),
+
+	    TP_fast_assign(__entry->joins = joins;
+			   __entry->age = age;),
+
+	    TP_printk("joins=%d age=%lu", __entry->joins, __entry->age)
+);
+
+/* The flusher leaves an inode for later. */
+TRACE_EVENT(wrais_skip,
+	    TP_PROTO(const struct inode *inode),
+	    TP_ARGS(inode),
+
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(unsigned long, ino)),
+
+	    TP_fast_assign(__entry->dev = inode->i_sb->s_dev;
+			   __entry->ino = inode->i_ino;),
+
+	    TP_printk("dev=%d:%d ino=%lu", MAJOR(__entry->dev),
+		      MINOR(__entry->dev), __entry->ino)
+);
+
+#endif /* _WRAIS_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
