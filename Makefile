@@ -22,9 +22,9 @@ only := $(if $(TESTS),-k '$(TESTS)')
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
 
 .NOTPARALLEL:
-.PHONY: help all deps python3 prepare config config-debug defconfig menuconfig savedefconfig \
-	kernel kernel-debug modules userland rootfs install run test test-crash test-debug kunit check bench \
-	report demo tags compile_commands.json clean mrproper
+.PHONY: help all deps python3 prepare config config-debug config-plain defconfig menuconfig \
+	savedefconfig kernel kernel-debug kernel-plain modules userland rootfs install run test \
+	test-crash test-debug kunit check bench report demo tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -43,7 +43,7 @@ help:
 #? Build
 #?   all                    kernel, modules, userland, rootfs
 #?   kernel                 the kernel, $(O)/kernel-guest
-#?   kernel-debug           the same with configs/debug.config, $(O)/kernel-debug
+#?   kernel-debug, -plain   the same that checks itself, or without privileged I/O
 #?   modules                loadable modules, if any are configured
 #?   userland               the programs of the guest, $(O)/userland
 #?   rootfs                 the root image, $(O)/rootfs.sqfs
@@ -86,8 +86,8 @@ prepare: need-$(kernel)
 	@$(lab) prepare $(source)
 config: prepare
 	@$(lab) config $(llvm)
-config-debug: prepare
-	@$(lab) config --kernel debug $(llvm)
+config-debug config-plain: config-%: prepare
+	@$(lab) config --kernel $* $(llvm)
 defconfig: prepare
 	@$(lab) config reset $(llvm)
 menuconfig: need-$(kernel)+menuconfig prepare
@@ -98,8 +98,8 @@ savedefconfig: prepare
 all: need-$(kernel)+userland+image kernel modules userland rootfs
 kernel: config
 	@$(lab) kernel $(build)
-kernel-debug: config-debug
-	@$(lab) kernel --kernel debug $(build)
+kernel-debug kernel-plain: kernel-%: config-%
+	@$(lab) kernel --kernel $* $(build)
 modules: config
 	@$(lab) kernel modules $(build)
 userland: need-userland
@@ -134,7 +134,7 @@ kunit: $(tested) kernel
 	@LAB_KERNEL=guest $(pytest) -k kunit qemu/tests/guest
 check: need-$(kernel)+check+userland kernel userland $(O)/venv/lock
 	@$(vlab) check
-bench: $(tested) kernel
+bench: $(tested) kernel $(if $(filter wrais,$(EXP)),$(if $(QUICK),,kernel-plain))
 	@$(vlab) bench $(if $(EXP),--exp '$(EXP)') $(if $(QUICK),--quick)
 report: need-python $(O)/venv/lock
 	@$(vlab) report $(if $(EXP),--exp '$(EXP)')
@@ -142,8 +142,8 @@ demo: $(tested) kernel
 	@$(vlab) demo
 
 clean:
-	rm -rf $(addprefix $(O)/,kernel-guest kernel-debug userland logs pytest pycache mypy \
-		ruff tags compile_commands.json defconfig)
+	rm -rf $(addprefix $(O)/,kernel-guest kernel-debug kernel-plain userland logs pytest pycache \
+		mypy ruff tags compile_commands.json defconfig)
 mrproper: clean
 	rm -rf $(addprefix $(O)/,pristine pristine.json pristine.part linux linux.json linux.part \
 		linux.staging rootfs.sqfs rootfs.json rootfs.part venv results plots)

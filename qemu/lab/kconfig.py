@@ -18,7 +18,7 @@ from lab.paths import VARIANTS, Paths
 from lab.source import tree_files
 
 GUEST = ("base", "guest", "features", "kunit")
-FRAGMENTS = {"guest": GUEST, "debug": (*GUEST, "debug")}
+FRAGMENTS = {"guest": GUEST, "debug": (*GUEST, "debug"), "plain": (*GUEST, "plain")}
 
 _SET = re.compile(r"CONFIG_(\w+)=(y|m|n|-?\d+|0x[0-9a-fA-F]+|\".*\")")
 _UNSET = re.compile(r"# CONFIG_(\w+) is not set")

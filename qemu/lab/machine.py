@@ -129,7 +129,8 @@ class Machine:
         """Raises LabError naming the first thing that is not there yet."""
         if not shutil.which(self.qemu):
             raise LabError(f"{self.qemu} is not installed: make deps", exit_code=1)
-        needed = [(paths.bzimage(self.kernel), "kernel"), (paths.init, "userland")]
+        target = "kernel" if self.kernel == VARIANTS[0] else f"kernel-{self.kernel}"
+        needed = [(paths.bzimage(self.kernel), target), (paths.init, "userland")]
         if self.root:
             needed.append((paths.rootfs, "rootfs"))
         for path, target in needed:

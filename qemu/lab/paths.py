@@ -8,7 +8,8 @@ from pathlib import Path
 
 from lab import LabError
 
-VARIANTS = ("guest", "debug")
+VARIANTS = ("guest", "debug", "plain")
+"""Kernels: the normal one, one full of checks, one without privileged I/O to compare with."""
 
 
 @dataclass(frozen=True)

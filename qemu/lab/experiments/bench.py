@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import LabError
-from lab.experiments.boots import Runner, run_boots
+from lab.experiments.boots import Boot, Runner, run_boots
 from lab.experiments.experiment import Experiment
 from lab.experiments.goals import Goal
 from lab.experiments.measured import (
@@ -44,10 +44,14 @@ class Bench:
         partial = self.quick or self.only is not None
         return f"{self.experiment.name}-quick" if partial else self.experiment.name
 
+    def boots(self) -> list[Boot]:
+        """What is booted, once a run."""
+        return self.experiment.boots(self.quick, self.only)
+
 
 def measure(bench: Bench, runner: Runner) -> tuple[Measured, list[dict[str, str]]]:
     """Run the experiment as often as asked for; the first run's numbers and all runs' files."""
-    boots = bench.experiment.boots(bench.quick, bench.only)
+    boots = bench.boots()
     first: Measured | None = None
     runs: list[dict[str, str]] = []
     for number in range(1, bench.repeat + 1):
@@ -126,7 +130,8 @@ def _main(args: argparse.Namespace) -> int:
 
     bench = make_bench(args.exp, args.quick, args.only, args.repeat, args.jobs)
     paths = Paths.from_env()
-    return run(bench, paths, guest_runner(paths, f"bench-{bench.stem}"))
+    kernels = {boot.kernel for boot in bench.boots()}
+    return run(bench, paths, guest_runner(paths, f"bench-{bench.stem}", kernels))
 
 
 def register(subparsers: Any) -> None:

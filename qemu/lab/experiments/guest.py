@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from lab import LabError, ext4
 from lab.experiments.boots import Boot, Outputs, Runner
 from lab.ktap import Status
@@ -47,12 +49,13 @@ def fault(result: RunResult) -> str | None:
     return None
 
 
-def guest_runner(paths: Paths, label: str) -> Runner:
+def guest_runner(paths: Paths, label: str, kernels: Collection[str] = ("guest",)) -> Runner:
     """A runner whose logs are kept under $(O)/logs/LABEL, one directory a boot.
 
-    Raises LabError if the kernel or the tools are not built.
+    Raises LabError if one of the kernels, or the tools, are not built.
     """
-    machine(Boot("", 1, (), ())).require(paths)
+    for kernel in sorted(kernels):
+        machine(Boot("", 1, (), (), kernel=kernel)).require(paths)
 
     def run(boot: Boot) -> Outputs:
         log_dir = paths.logs / label / boot.name

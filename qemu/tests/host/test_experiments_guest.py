@@ -143,5 +143,10 @@ def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same() -> None:
 
 
 def test_a_kernel_that_is_not_built_is_named_before_any_boot(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="bzImage is missing"):
+    with pytest.raises(LabError, match=r"bzImage is missing: make kernel$"):
         guest.guest_runner(Paths(top=tmp_path, out=tmp_path), "bench")
+
+
+def test_each_kernel_of_the_boots_must_be_built(paths: Paths) -> None:
+    with pytest.raises(LabError, match=r"kernel-plain/.*bzImage is missing: make kernel-plain$"):
+        guest.guest_runner(paths, "bench", {"guest", "plain"})

@@ -22,7 +22,7 @@ from lab.experiments.wrais import plan
 from lab.experiments.wrais import variants as v
 from lab.experiments.wrais.figures import draw
 from lab.experiments.wrais.metrics import UNITS, evaluate
-from lab.paths import VARIANTS, Paths
+from lab.paths import Paths
 from lab.records import Record, read_csv, read_json, write_json
 from tests.host.fake_wrais import Change, FakeRunner, probe_row, sqlite_row, unchanged
 
@@ -120,10 +120,21 @@ def test_metrics_have_units() -> None:
     assert set(UNITS) == set(plan.KINDS)
 
 
-def test_a_kernel_that_the_lab_does_not_build_is_left_out() -> None:
-    kernels = {cell.variant.kernel for cell in plan.cells(plan.FULL)}
-    assert kernels <= set(VARIANTS)
-    assert any(cell.variant == v.PLAIN for rows in plan.FULL for cell in rows.cells())
+def test_another_kernel_boots_only_for_the_full_run() -> None:
+    for scope, kernels in ((plan.FULL, {"guest", "plain"}), (plan.QUICK, {"guest"})):
+        assert {boot.kernel for boot in plan.boots(scope)} == kernels
+    assert {boot.kernel for boot in plan.boots(plan.DEMO)} == {"guest"}
+    for boot in plan.boots(plan.FULL):
+        assert (boot.kernel == "plain") == boot.name.startswith(f"{v.PLAIN.name}-")
+
+
+def test_compiled_out_has_a_switched_off_start_of_the_same_kind_beside_it() -> None:
+    cells = plan.cells(plan.FULL)
+    plain = [cell for cell in cells if cell.variant == v.PLAIN]
+    assert {cell.probe for cell in plain} == {"lprobe", "fsync", "think", "random"}
+    for cell in plain:
+        off = replace(cell, variant=v.BFQ)
+        assert off in cells and off.argv() == cell.argv()
 
 
 # From output to records
@@ -213,7 +224,7 @@ def goal(records: Sequence[Record], what: str) -> Goal:
 
 def test_good_records_meet_every_goal(full: list[Record]) -> None:
     table = wrais_goals.goals(full)
-    assert [goal.met for goal in table[:-1]] == [True] * 10
+    assert [goal.met for goal in table] == [True] * 11
     assert len({(goal.what, goal.wanted) for goal in table}) == len(table)
 
 

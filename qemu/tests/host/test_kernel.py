@@ -121,7 +121,7 @@ def test_objects_of_another_kernel_are_thrown_away(paths: Paths, tmp_path: Path)
 
 
 def test_unknown_variant_is_refused(paths: Paths) -> None:
-    with pytest.raises(LabError, match="kernel 'fast': allowed are guest, debug"):
+    with pytest.raises(LabError, match="kernel 'fast': allowed are guest, debug, plain"):
         paths.kernel("fast")
 
 

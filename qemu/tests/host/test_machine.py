@@ -125,7 +125,7 @@ def test_commas_in_paths() -> None:
         ({"cpus": 65}, "cpus 65"),
         ({"mem_mb": 64}, "mem 64: allowed are 128 to 65536"),
         ({"accel": "xen"}, "accel 'xen': allowed are tcg, kvm, icount"),
-        ({"kernel": "old"}, "kernel 'old': allowed are guest, debug"),
+        ({"kernel": "old"}, "kernel 'old': allowed are guest, debug, plain"),
         ({"seed": -1}, "seed -1"),
         ({"icount_shift": 11}, "icount_shift 11: allowed are 0 to 10"),
         ({"loglevel": 9}, "loglevel 9"),

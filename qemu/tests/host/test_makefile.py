@@ -103,6 +103,20 @@ def test_debug_tests_are_short_and_only_the_guests(tmp_path: Path) -> None:
     assert "kernel --kernel debug" in text
 
 
+def test_the_kernel_to_compare_with_is_built_only_for_a_full_bench_of_the_io(
+    tmp_path: Path,
+) -> None:
+    built = "kernel --kernel plain"
+    assert built in make("--dry-run", "bench", "EXP=wrais", out=tmp_path).stdout
+    for words in (
+        ("bench", "EXP=wrais", "QUICK=1"),
+        ("bench",),
+        ("bench", "EXP=lottery"),
+        ("test",),
+    ):
+        assert built not in make("--dry-run", *words, out=tmp_path).stdout, words
+
+
 def test_mrproper_leaves_what_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "linux").mkdir()
     (tmp_path / "thesis.txt").touch()

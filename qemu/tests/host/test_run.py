@@ -136,7 +136,7 @@ def test_environment(
         ({"CPUS": "0"}, (), "cpus 0: allowed are 1 to 64"),
         ({"MEM": "-1"}, (), "MEM '-1'"),
         ({"ACCEL": "xen"}, (), "ACCEL 'xen': allowed are tcg, kvm, icount, auto"),
-        ({}, ("--kernel", "old"), "kernel 'old': allowed are guest, debug"),
+        ({}, ("--kernel", "old"), "kernel 'old': allowed are guest, debug, plain"),
         ({}, ("--append", "'x"), "append ''x': No closing quotation"),
     ],
 )

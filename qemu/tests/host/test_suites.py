@@ -95,8 +95,8 @@ def test_short() -> None:
 def test_variant() -> None:
     """LAB_KERNEL is checked before anything boots."""
     assert kernel_variant({}) == "guest" and kernel_variant({"LAB_KERNEL": "debug"}) == "debug"
-    with pytest.raises(LabError, match="LAB_KERNEL 'old': allowed are guest, debug"):
-        kernel_variant({"LAB_KERNEL": "old"})
+    with pytest.raises(LabError, match="LAB_KERNEL 'plain': allowed are guest, debug"):
+        kernel_variant({"LAB_KERNEL": "plain"})
 
 
 def suite_on(machine: Machine) -> Suite:

@@ -16,7 +16,6 @@ from lab.experiments.boots import Boot, Job
 from lab.experiments.wrais import variants as v
 from lab.experiments.wrais.variants import Variant
 from lab.ext4 import Ext4
-from lab.paths import VARIANTS
 
 BACKGROUNDS = {"idle": (0, 0), "1r": (1, 0), "1w": (0, 1), "1r1w": (1, 1), "4r4w": (4, 4)}
 """Readers and writers beside the probe."""
@@ -189,13 +188,9 @@ DEMO: Scope = (Rows((v.BFQ, v.WRAIS), ("lprobe",), ("idle", "1r", "1w", "1r1w"),
 
 
 def cells(scope: Scope, only: str | None = None) -> list[Cell]:
-    """The cells of a scope; with `only`, those that the metric needs, idle reference included.
-
-    Variants whose kernel is not one of the lab's are left out.
-    """
+    """The cells of a scope; with `only`, those that the metric needs, idle reference included."""
     wanted = {*PROBES, *SQLITE} if only is None else set(KINDS[only])
-    found = [cell for rows in scope for cell in rows.cells() if cell.probe in wanted]
-    return [cell for cell in found if cell.variant.kernel in VARIANTS]
+    return [cell for rows in scope for cell in rows.cells() if cell.probe in wanted]
 
 
 def boot(group: Sequence[Cell], seed: int = 1) -> Boot:
