@@ -42,9 +42,9 @@ help:
 #?
 #? Build
 #?   all                    kernel, modules, userland, rootfs
-#?   kernel                 the kernel, $(O)/kernel-guest
+#?   kernel                 the kernel and its modules, $(O)/kernel-guest
 #?   kernel-debug, -plain   the same that checks itself, or without privileged I/O
-#?   modules                loadable modules, if any are configured
+#?   modules                the modules alone
 #?   userland               the programs of the guest, $(O)/userland
 #?   rootfs                 the root image, $(O)/rootfs.sqfs
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)

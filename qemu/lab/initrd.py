@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, modules
 from lab.paths import Paths
 
 MAGIC = b"070701"
@@ -14,7 +14,7 @@ TRAILER = "TRAILER!!!"
 ALIGN = 4
 FIRST_INODE = 1
 
-DIRECTORIES = ("dev", "lab", "lab/bin", "proc", "root", "run", "sys", "tmp")
+DIRECTORIES = ("dev", "lab", "lab/bin", modules.DIRECTORY, "proc", "root", "run", "sys", "tmp")
 
 
 @dataclass(frozen=True)

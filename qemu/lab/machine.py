@@ -6,7 +6,8 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, modules
+from lab.nics import Nic
 from lab.paths import VARIANTS, Paths
 
 ACCELS = ("tcg", "kvm", "icount")
@@ -82,7 +83,9 @@ class Machine:
     numbers that QEMU hands to an icount guest. devices are QEMU arguments,
     append are kernel command line words; both go last. loglevel is the
     kernel's: less important messages stay off the console. parallel gives each
-    CPU of a tcg guest a host thread of its own. cpu is QEMU's model.
+    CPU of a tcg guest a host thread of its own. cpu is QEMU's model. modules
+    names the kernel modules that the guest finds in /lab/modules; it loads them
+    itself. nics are its network cards.
     """
 
     kernel: str = "guest"
@@ -98,6 +101,8 @@ class Machine:
     loglevel: int = 6
     cpu: str = "max"
     qemu: str = "qemu-system-x86_64"
+    modules: tuple[str, ...] = ()
+    nics: tuple[Nic, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what QEMU or the kernel would refuse later. Raises LabError."""
@@ -136,6 +141,7 @@ class Machine:
         for path, target in needed:
             if not path.is_file():
                 raise LabError(f"{path} is missing: make {target}", exit_code=1)
+        modules.find(paths, self.kernel, self.modules)
         if self.accel == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
             raise LabError("accel 'kvm': /dev/kvm cannot be opened; use tcg or icount")
 
@@ -168,6 +174,7 @@ class Machine:
             *("-device", "virtio-serial-pci,ioeventfd=off"),
             *("-device", f"virtserialport,chardev=result,name={RESULT_PORT}"),
             *self._root_args(paths),
+            *(word for nic in self.nics for word in nic.args()),
             *self.devices,
         ]
 

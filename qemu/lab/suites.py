@@ -14,6 +14,7 @@ from lab.accel import apply
 from lab.experiments.wrais.variants import PARTS
 from lab.ext4 import Ext4
 from lab.machine import Machine
+from lab.nics import pairs
 from lab.paths import Paths
 from lab.plan import Plan, PlanEntry
 from lab.progress import Progress
@@ -133,13 +134,16 @@ def _boot() -> Suite:
     tools = tuple(Entry(f"tool-{argv[0]}", argv, debug=False) for argv in IMAGE_TOOLS)
     return Suite(
         "boot",
-        _smp_machine(2),
+        replace(_smp_machine(2), modules=("e1000",), nics=pairs(1)),
         (
             shell("mounts", f"for m in {mounts}; do mountpoint $m || exit 1; done"),
             shell("root-writable", "echo x >/root/x && [ $(cat /root/x) = x ]"),
             shell("loopback", "ip -o address show up dev lo | grep 127.0.0.1"),
             shell("result-port", "grep -x lab.result /sys/class/virtio-ports/*/name"),
             shell("proc-lottery", "grep -x 'version 1' /proc/sched_lottery"),
+            Entry("insmod", ("@insmod", "e1000")),
+            shell("nics", "[ $(ip -o link | grep -c 02:00:00:00:00:1) -eq 2 ]"),
+            Entry("rmmod", ("@rmmod", "e1000")),
             *tools,
         ),
     )

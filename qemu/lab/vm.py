@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from lab import LabError
+from lab import LabError, modules
 from lab.console import Console, Splat
 from lab.initrd import build
 from lab.ktap import Case, Document, Status, Stream
@@ -282,7 +282,13 @@ def _prepare(
 ) -> list[str]:
     """Write the initramfs and the command, clear old logs. Returns the command."""
     machine.require(paths)
-    files.initrd.write_bytes(build(paths, plan.render(), extra))
+    files.initrd.write_bytes(
+        build(
+            paths,
+            plan.render(),
+            {**(extra or {}), **modules.extra(paths, machine.kernel, machine.modules)},
+        )
+    )
     files.console.write_bytes(b"")
     files.result.write_bytes(b"")
     argv = machine.argv(paths, files)

@@ -4,12 +4,14 @@
  * neither a shell nor a cat
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "init.h"
+#include "kmod.h"
 
 #define EXIT_BAD	1
 #define EXIT_USAGE	2
@@ -59,13 +61,43 @@ static int builtin_kmemleak(char **argv)
 	return *text ? EXIT_BAD : 0;
 }
 
+/* @insmod NAME [PARAM=VALUE ...]: a module that the host put into the guest */
+static int builtin_insmod(char **argv)
+{
+	char params[512] = "";
+	size_t len = 0;
+	int err;
+
+	for (char **param = argv + 2; *param && len < sizeof(params); param++)
+		len += snprintf(params + len, sizeof(params) - len, "%s ", *param);
+	err = len < sizeof(params) ? module_load(argv[1], params) : -E2BIG;
+	if (!err)
+		return 0;
+	dprintf(STDERR_FILENO, "%s/%s.ko: %s\n", MODULE_DIR, argv[1], strerror(-err));
+	return EXIT_BAD;
+}
+
+/* @rmmod NAME */
+static int builtin_rmmod(char **argv)
+{
+	int err = module_unload(argv[1]);
+
+	if (!err)
+		return 0;
+	dprintf(STDERR_FILENO, "%s: %s\n", argv[1], strerror(-err));
+	return EXIT_BAD;
+}
+
 static const struct builtin {
 	const char *name;
-	int nr_args;
+	int min_args;
+	int max_args;
 	int (*run)(char **argv);
 } builtins[] = {
-	{ "@cat", 1, builtin_cat },
-	{ "@kmemleak", 0, builtin_kmemleak },
+	{ "@cat", 1, 1, builtin_cat },
+	{ "@insmod", 1, INT_MAX, builtin_insmod },
+	{ "@kmemleak", 0, 0, builtin_kmemleak },
+	{ "@rmmod", 1, 1, builtin_rmmod },
 };
 
 int builtin_run(char **argv)
@@ -77,10 +109,10 @@ int builtin_run(char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++) {
 		const struct builtin *b = &builtins[i];
 
-		if (!strcmp(b->name, argv[0]) && b->nr_args == nr_args)
+		if (!strcmp(b->name, argv[0]) && nr_args >= b->min_args && nr_args <= b->max_args)
 			return b->run(argv);
 	}
-	dprintf(STDERR_FILENO, "%s with %d arguments: no such builtin (@cat FILE, @kmemleak)\n",
-		argv[0], nr_args);
+	dprintf(STDERR_FILENO, "%s with %d arguments: no such builtin (@cat FILE, "
+		"@insmod NAME [PARAM=VALUE ...], @kmemleak, @rmmod NAME)\n", argv[0], nr_args);
 	return EXIT_USAGE;
 }

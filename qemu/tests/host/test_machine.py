@@ -8,6 +8,7 @@ import pytest
 
 from lab import LabError
 from lab.machine import Files, Machine
+from lab.nics import pairs
 from lab.paths import Paths
 
 PATHS = Paths(Path("/top"), Path("/out"))
@@ -147,3 +148,29 @@ def test_require(built: Paths, fake_machine: Machine, missing: str, target: str)
     next(built.out.rglob(missing)).unlink()
     with pytest.raises(LabError, match=rf"{missing} is missing: make {target}"):
         fake_machine.require(built)
+
+
+def test_nics() -> None:
+    """A receiver and its source share a hub; nobody else is on it."""
+    machine = Machine(nics=pairs(2))
+    netdevs = [word for word in option(machine, "-netdev") if word.startswith("hubport")]
+    assert netdevs == [
+        "hubport,id=nic10,hubid=0",
+        "hubport,id=nic11,hubid=1",
+        "hubport,id=nic18,hubid=0",
+        "hubport,id=nic19,hubid=1",
+    ]
+    cards = [word for word in option(machine, "-device") if word.startswith("e1000")]
+    assert cards[0] == (
+        "e1000,netdev=nic10,mac=02:00:00:00:00:10,addr=0x10,romfile=,mitigation=off"
+    )
+    assert len({nic.mac for nic in machine.nics}) == 4
+    assert pairs(1)[1].address == "0000:00:18.0"
+    assert "mitigation=on" in " ".join(pairs(1, mitigation=True)[0].args())
+
+
+@pytest.mark.parametrize("ports", [0, 9])
+def test_ports_refused(ports: int) -> None:
+    """As many as there are slots."""
+    with pytest.raises(LabError, match=f"ports {ports}: allowed are 1 to 8"):
+        pairs(ports)

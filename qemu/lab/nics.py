@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Emulated network cards (82540EM, QEMU's e1000) and the hubs between them, as data."""
+
+from dataclasses import dataclass
+
+from lab import LabError
+
+MODEL = "e1000"
+PORTS_MAX = 8
+# PCI slots on the root bus, clear of those that QEMU deals out from 1 on.
+RECEIVER_SLOT = 0x10
+SOURCE_SLOT = 0x18
+
+
+@dataclass(frozen=True)
+class Nic:
+    """A card on a hub: frames go to all other cards there, who take what is for their MAC.
+
+    slot is its PCI slot on bus 0. mitigation lets the card delay interrupts as
+    its ITR, RDTR and RADV registers say; without it QEMU ignores them.
+    """
+
+    slot: int
+    hub: int = 0
+    mitigation: bool = False
+
+    @property
+    def mac(self) -> str:
+        """Locally administered, the last byte is the slot."""
+        return f"02:00:00:00:00:{self.slot:02x}"
+
+    @property
+    def address(self) -> str:
+        """Its name below /sys/bus/pci/devices."""
+        return f"0000:00:{self.slot:02x}.0"
+
+    def args(self) -> tuple[str, ...]:
+        """QEMU's arguments. Without a boot ROM, which nobody would read."""
+        name = f"nic{self.slot:02x}"
+        mitigation = "on" if self.mitigation else "off"
+        return (
+            *("-netdev", f"hubport,id={name},hubid={self.hub}"),
+            "-device",
+            f"{MODEL},netdev={name},mac={self.mac},addr={self.slot:#x},romfile="
+            f",mitigation={mitigation}",
+        )
+
+
+def pairs(ports: int, mitigation: bool = False) -> tuple[Nic, ...]:
+    """For each port a receiver and the card that sends to it, on a hub of their own.
+
+    Receivers come first. With all of them on one hub, frames for a port would
+    wait in QEMU behind those that another one has no room for.
+    """
+    if not 1 <= ports <= PORTS_MAX:
+        raise LabError(f"ports {ports}: allowed are 1 to {PORTS_MAX}")
+    return tuple(
+        Nic(base + port, hub=port, mitigation=mitigation)
+        for base in (RECEIVER_SLOT, SOURCE_SLOT)
+        for port in range(ports)
+    )
