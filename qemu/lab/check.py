@@ -32,6 +32,10 @@ EXCEPTIONS = (
     ("0201*.patch", "SPLIT_STRING"),
     # Documented in Documentation/scheduler here, not in the tree that it looks into.
     ("pool.c", "UNDOCUMENTED_SETUP"),
+    # ethtool names the modes of links in this way.
+    ("ethtool.c", "CAMELCASE"),
+    # The name of an attribute is that of the parameter.
+    ("sysfs.c", "MACRO_ARG_REUSE"),
 )
 
 # It speaks for the kernel; a program has no linux/compiler.h and linux/bits.h.

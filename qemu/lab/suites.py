@@ -33,6 +33,11 @@ VIRTUAL_FACTOR = 20.0
 WALL_MAX_S = 1800.0
 KMEMLEAK_TIMEOUT_S = 300
 
+KUNIT_SUITES = (
+    *("lottery_pool", "lottery_draw", "lottery_class", "wrais_bounds"),
+    *("nll_frame", "nll_pool", "nll_strategy", "nll_window"),
+)
+
 # Ticket ratios of the share tests.
 RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
 DEBUG_RATIO = "10:1"
@@ -150,14 +155,13 @@ def _boot() -> Suite:
 
 
 def _kunit() -> Suite:
-    return Suite(
-        "kunit",
-        Machine(root=False).with_append("kunit.enable=1"),
-        tuple(
-            Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results"))
-            for name in ("lottery_pool", "lottery_draw", "lottery_class", "wrais_bounds")
-        ),
+    machine = Machine(root=False, modules=("napi_livelock", "nll_kunit"))
+    results = tuple(
+        Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results")) for name in KUNIT_SUITES
     )
+    # A module's suites run when it is loaded.
+    loads = tuple(Entry(f"load-{name}", ("@insmod", name)) for name in machine.modules)
+    return Suite("kunit", machine.with_append("kunit.enable=1"), (*loads, *results))
 
 
 def _api() -> Suite:

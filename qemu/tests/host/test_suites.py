@@ -20,8 +20,8 @@ from lab.suites import (
     suites,
 )
 
-BUILTINS = ("@cat", "@kmemleak")
-OUR_PROGRAMS = ("lottery", "wrais")
+BUILTINS = ("@cat", "@insmod", "@kmemleak", "@rmmod")
+OUR_PROGRAMS = ("livelock", "lottery", "rxmode", "wrais")
 
 
 @pytest.mark.parametrize("kernel", ["guest", "debug"])

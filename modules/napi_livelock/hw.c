@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is done to the registers of the 82540EM. */
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/etherdevice.h>
+#include <linux/iopoll.h>
+
+#include "nll.h"
+
+#define NLL_EERD_TIMEOUT_US	10000
+#define NLL_TX_TIMEOUT_US	10000
+#define NLL_RESET_MS		10
+#define NLL_STOP_TRIES		1000
+
+/**
+ * nll_hw_reset() - bring the card into a known state, receiving and sending nothing
+ * @port: of the card
+ *
+ * Return: 0, or -ENODEV if there is no card behind the registers.
+ */
+int nll_hw_reset(struct nll_port *port)
+{
+	u32 ctrl;
+
+	if (nll_read(port, NLL_STATUS) == ~0U)
+		return -ENODEV;
+	nll_write(port, NLL_IMC, ~0U);
+	nll_write(port, NLL_CTRL, nll_read(port, NLL_CTRL) | NLL_CTRL_RST);
+	msleep(NLL_RESET_MS);
+
+	nll_write(port, NLL_IMC, ~0U);
+	nll_read(port, NLL_ICR);
+	ctrl = nll_read(port, NLL_CTRL);
+	ctrl &= ~(NLL_CTRL_RST | NLL_CTRL_FRCSPD | NLL_CTRL_FRCDPX | NLL_CTRL_VME);
+	nll_write(port, NLL_CTRL, ctrl | NLL_CTRL_ASDE | NLL_CTRL_SLU);
+	nll_hw_stop_rx(port);
+	nll_hw_stop_tx(port);
+	nll_write(port, NLL_TIPG, NLL_TIPG_COPPER);
+	return 0;
+}
+
+static int nll_eeprom_word(struct nll_port *port, unsigned int at, u16 *word)
+{
+	u32 value;
+	int err;
+
+	nll_write(port, NLL_EERD, FIELD_PREP(NLL_EERD_ADDR, at) | NLL_EERD_START);
+	err = readl_poll_timeout(port->regs + NLL_EERD, value, value & NLL_EERD_DONE, 50,
+				 NLL_EERD_TIMEOUT_US);
+	*word = FIELD_GET(NLL_EERD_DATA, value);
+	return err;
+}
+
+/**
+ * nll_hw_read_mac() - the address in the card's EEPROM
+ * @port: of the card
+ * @addr: where to put it
+ *
+ * Return: 0, or -errno when it cannot be read or is none.
+ */
+int nll_hw_read_mac(struct nll_port *port, u8 *addr)
+{
+	unsigned int i;
+	u16 word;
+	int err;
+
+	for (i = 0; i < ETH_ALEN / 2; i++) {
+		err = nll_eeprom_word(port, i, &word);
+		if (err)
+			return err;
+		addr[2 * i] = word;
+		addr[2 * i + 1] = word >> 8;
+	}
+	return is_valid_ether_addr(addr) ? 0 : -EADDRNOTAVAIL;
+}
+
+static void nll_hw_set_address(struct nll_port *port, unsigned int at, const u8 *addr)
+{
+	u32 low = 0, high = 0;
+
+	if (addr) {
+		low = addr[0] | addr[1] << 8 | addr[2] << 16 | (u32)addr[3] << 24;
+		high = addr[4] | addr[5] << 8 | NLL_RAH_AV;
+	}
+	/* Never valid with one half of another one. */
+	nll_write(port, NLL_RAH + 8 * at, 0);
+	nll_write(port, NLL_RAL + 8 * at, low);
+	nll_write(port, NLL_RAH + 8 * at, high);
+}
+
+/*
+ * QEMU receives nothing for a second after the register was written, whatever
+ * was written: leave it alone where it holds the value already.
+ */
+static void nll_hw_set_rctl(struct nll_port *port, u32 rctl)
+{
+	if (nll_read(port, NLL_RCTL) != rctl)
+		nll_write(port, NLL_RCTL, rctl);
+}
+
+/**
+ * nll_hw_set_filter() - which destinations to receive
+ * @port: whose device has the lists; they are locked
+ */
+void nll_hw_set_filter(struct nll_port *port)
+{
+	u32 rctl = NLL_RCTL_EN | NLL_RCTL_LPE | NLL_RCTL_BAM;
+	struct net_device *netdev = port->netdev;
+	u32 table[NLL_MTA_ENTRIES] = { };
+	struct netdev_hw_addr *item;
+	unsigned int at = 0;
+
+	nll_hw_set_address(port, at++, netdev->dev_addr);
+	if (netdev->flags & IFF_PROMISC)
+		rctl |= NLL_RCTL_UPE | NLL_RCTL_MPE;
+	else if (netdev->flags & IFF_ALLMULTI)
+		rctl |= NLL_RCTL_MPE;
+	netdev_for_each_uc_addr(item, netdev) {
+		if (at < NLL_RA_ENTRIES)
+			nll_hw_set_address(port, at++, item->addr);
+		else
+			rctl |= NLL_RCTL_UPE;
+	}
+	while (at < NLL_RA_ENTRIES)
+		nll_hw_set_address(port, at++, NULL);
+
+	/* The twelve last bits of the address choose one of 4096. */
+	netdev_for_each_mc_addr(item, netdev) {
+		unsigned int hash = item->addr[4] >> 4 | item->addr[5] << 4;
+
+		table[hash / 32] |= BIT(hash % 32);
+	}
+	for (at = 0; at < NLL_MTA_ENTRIES; at++)
+		nll_write(port, NLL_MTA + 4 * at, table[at]);
+	nll_hw_set_rctl(port, rctl);
+}
+
+/**
+ * nll_hw_set_rxcsum() - let the card look at checksums, or not
+ * @port: of the card
+ * @on: or not
+ */
+void nll_hw_set_rxcsum(struct nll_port *port, bool on)
+{
+	nll_write(port, NLL_RXCSUM, on ? NLL_RXCSUM_IPOFL | NLL_RXCSUM_TUOFL : 0);
+}
+
+/**
+ * nll_hw_start_rx() - give the card the receive ring
+ * @port: of the card, after nll_hw_stop_rx()
+ */
+void nll_hw_start_rx(struct nll_port *port)
+{
+	/* Interrupt at once: when to wait is decided here, not in the card. */
+	nll_write(port, NLL_ITR, 0);
+	nll_write(port, NLL_RDTR, 0);
+	nll_write(port, NLL_RADV, 0);
+
+	nll_write(port, NLL_RDBAL, lower_32_bits(port->rx.dma));
+	nll_write(port, NLL_RDBAH, upper_32_bits(port->rx.dma));
+	nll_write(port, NLL_RDLEN, port->rx.count * sizeof(struct nll_rx_desc));
+	nll_write(port, NLL_RDH, 0);
+	nll_write(port, NLL_RDT, port->rx.count - 1);
+}
+
+/**
+ * nll_hw_stop_rx() - take the receive ring away from the card
+ * @port: of the card
+ *
+ * The receiver stays enabled, without a descriptor: see nll_hw_set_rctl(). A
+ * frame that came between reading the head and writing the tail has left the
+ * card with the whole ring, and moved the head.
+ */
+void nll_hw_stop_rx(struct nll_port *port)
+{
+	unsigned int tries = NLL_STOP_TRIES;
+	u32 head;
+
+	do {
+		head = nll_read(port, NLL_RDH);
+		nll_write(port, NLL_RDT, head);
+	} while (nll_read(port, NLL_RDH) != head && --tries);
+
+	if (!tries)
+		nll_write(port, NLL_RCTL, 0);
+	nll_write(port, NLL_RDH, 0);
+	nll_write(port, NLL_RDT, 0);
+	nll_flush(port);
+}
+
+/**
+ * nll_hw_stop_tx() - take the transmit ring away from the card
+ * @port: of the card, to which nobody gives frames any more
+ */
+void nll_hw_stop_tx(struct nll_port *port)
+{
+	u32 tail = nll_read(port, NLL_TDT);
+	u32 head;
+
+	/* The link may be down, and the card stuck with what it has. */
+	readl_poll_timeout(port->regs + NLL_TDH, head, head == tail, 10, NLL_TX_TIMEOUT_US);
+	nll_write(port, NLL_TCTL, 0);
+	nll_flush(port);
+}
+
+/**
+ * nll_hw_start_tx() - give the card an empty transmit ring
+ * @port: of the card, after nll_hw_stop_tx()
+ */
+void nll_hw_start_tx(struct nll_port *port)
+{
+	nll_write(port, NLL_TDBAL, lower_32_bits(port->tx.dma));
+	nll_write(port, NLL_TDBAH, upper_32_bits(port->tx.dma));
+	nll_write(port, NLL_TDLEN, port->tx.count * sizeof(struct nll_tx_desc));
+	nll_write(port, NLL_TDH, 0);
+	nll_write(port, NLL_TDT, 0);
+	nll_write(port, NLL_TIDV, 0);
+	nll_write(port, NLL_TCTL, NLL_TCTL_EN | NLL_TCTL_PSP | NLL_TCTL_CT | NLL_TCTL_COLD);
+}
+
+/**
+ * nll_hw_link_up() - whether there is a link
+ * @port: of the card
+ *
+ * Return: true if so.
+ */
+bool nll_hw_link_up(struct nll_port *port)
+{
+	return nll_read(port, NLL_STATUS) & NLL_STATUS_LU;
+}
+
+/**
+ * nll_hw_read_stats() - add the card's counters, which this clears, to ours
+ * @port: of the card
+ */
+void nll_hw_read_stats(struct nll_port *port)
+{
+	mutex_lock(&port->hw_lock);
+	port->hw.crcerrs += nll_read(port, NLL_CRCERRS);
+	port->hw.mpc += nll_read(port, NLL_MPC);
+	port->hw.rnbc += nll_read(port, NLL_RNBC);
+	port->hw.gprc += nll_read(port, NLL_GPRC);
+	port->hw.ruc += nll_read(port, NLL_RUC);
+	port->hw.roc += nll_read(port, NLL_ROC);
+	mutex_unlock(&port->hw_lock);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The poller: one timer for all ports that are polled.
+ *
+ * Its function runs as a softirq. A thread would have to be switched to and
+ * from in every round, and compete for the CPU with the applications whose
+ * frames it brings; what it may use is decided here, not by the scheduler.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/sched/clock.h>
+
+#include "nll.h"
+
+/* Ports that get their turn in one round; with more of them, others in the next. */
+#define NLL_ROUND_PORTS	32
+
+/* Interrupt entry, timer and softirq in front of a round, at the very most. */
+#define NLL_LATE_MAX_NS	(100 * NSEC_PER_USEC)
+
+static struct {
+	spinlock_t lock;	/* of all this; inside a port's */
+	struct list_head ports;
+	struct nll_rounds rounds;
+	struct hrtimer timer;
+} nll_poller;
+
+/* Who takes part in this round: a different one begins each time. */
+static unsigned int nll_poller_ports(struct nll_port **ports)
+{
+	unsigned int count = 0;
+	struct nll_port *port;
+	unsigned long flags;
+
+	spin_lock_irqsave(&nll_poller.lock, flags);
+	list_rotate_left(&nll_poller.ports);
+	list_for_each_entry(port, &nll_poller.ports, polled) {
+		if (count == NLL_ROUND_PORTS)
+			break;
+		ports[count++] = port;
+	}
+	spin_unlock_irqrestore(&nll_poller.lock, flags);
+	return count;
+}
+
+static u64 nll_poller_interval(struct nll_port **ports, unsigned int count)
+{
+	unsigned int us = UINT_MAX;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		us = min(us, READ_ONCE(ports[i]->params.poll_us));
+	return us * (u64)NSEC_PER_USEC;
+}
+
+/* A port that goes away waits for a grace period, hence for the end of this. */
+static enum hrtimer_restart nll_poller_round(struct hrtimer *timer)
+{
+	s64 late = ktime_to_ns(ktime_sub(ktime_get(), hrtimer_get_expires(timer)));
+	struct nll_port *ports[NLL_ROUND_PORTS];
+	u64 began = local_clock();
+	unsigned int count, i;
+	unsigned long flags;
+	u64 interval = 0;
+	bool more, again;
+
+	nll_charge(began, clamp(late, 0, NLL_LATE_MAX_NS));
+	rcu_read_lock();
+	count = nll_poller_ports(ports);
+	if (count)
+		interval = nll_poller_interval(ports, count);
+	do {
+		more = false;
+		for (i = 0; i < count; i++)
+			more |= nll_port_round(ports[i], began, interval);
+	} while (more);
+	for (i = 0; i < count; i++)
+		nll_port_round_end(ports[i]);
+	rcu_read_unlock();
+
+	spin_lock_irqsave(&nll_poller.lock, flags);
+	again = nll_rounds_again(&nll_poller.rounds);
+	spin_unlock_irqrestore(&nll_poller.lock, flags);
+	if (!again)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(interval ?: NSEC_PER_MSEC));
+	return HRTIMER_RESTART;
+}
+
+/**
+ * nll_poller_add() - poll a port from now on
+ * @port: that is not polled yet; its lock is held
+ */
+void nll_poller_add(struct nll_port *port)
+{
+	u64 first = port->params.poll_us * (u64)NSEC_PER_USEC;
+
+	spin_lock(&nll_poller.lock);
+	list_add_tail(&port->polled, &nll_poller.ports);
+	port->is_polled = true;
+	if (nll_rounds_join(&nll_poller.rounds))
+		hrtimer_start(&nll_poller.timer, ktime_add_ns(ktime_get(), first),
+			      HRTIMER_MODE_ABS_SOFT);
+	spin_unlock(&nll_poller.lock);
+}
+
+/**
+ * nll_poller_remove() - do not poll a port any more, if it is
+ * @port: whose lock is held
+ *
+ * A round may still be at work on it until the next grace period.
+ */
+void nll_poller_remove(struct nll_port *port)
+{
+	if (!port->is_polled)
+		return;
+	spin_lock(&nll_poller.lock);
+	list_del(&port->polled);
+	port->is_polled = false;
+	nll_rounds_leave(&nll_poller.rounds);
+	spin_unlock(&nll_poller.lock);
+}
+
+/**
+ * nll_poller_init() - before the first port
+ */
+void nll_poller_init(void)
+{
+	spin_lock_init(&nll_poller.lock);
+	INIT_LIST_HEAD(&nll_poller.ports);
+	hrtimer_init(&nll_poller.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	nll_poller.timer.function = nll_poller_round;
+}
+
+/**
+ * nll_poller_exit() - after the last port
+ */
+void nll_poller_exit(void)
+{
+	hrtimer_cancel(&nll_poller.timer);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How much of a CPU's time went into receiving, by windows of 10 ms. */
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "window.h"
+
+/*
+ * Windows follow one another without gaps; whole ones without work are skipped.
+ * Work is not cut off in the middle of a batch: what went beyond the share is
+ * paid back in the next window.
+ */
+static void nll_window_roll(struct nll_window *window, u64 now)
+{
+	u64 age = now - window->start;
+
+	/* The clocks of two CPUs may be a little apart. */
+	if ((s64)age < NLL_WINDOW_NS)
+		return;
+	if (age < 2 * NLL_WINDOW_NS) {
+		window->start += NLL_WINDOW_NS;
+		window->used -= min(window->share, window->used);
+	} else {
+		window->start = now;
+		window->used = 0;
+	}
+}
+
+/**
+ * nll_window_charge() - count time spent
+ * @window: of the CPU that spent it
+ * @now: when it ended, ns
+ * @ns: how long it was
+ */
+void nll_window_charge(struct nll_window *window, u64 now, u64 ns)
+{
+	nll_window_roll(window, now);
+	window->used += ns;
+}
+EXPORT_SYMBOL_IF_KUNIT(nll_window_charge);
+
+/**
+ * nll_window_left() - how long receiving may go on in this window
+ * @window: of this CPU
+ * @now: the time, ns
+ * @limit: per cent of a window, 1 to 100
+ *
+ * Return: ns; 0 when the share has been used.
+ */
+u64 nll_window_left(struct nll_window *window, u64 now, unsigned int limit)
+{
+	u64 share = limit * (NLL_WINDOW_NS / 100);
+
+	nll_window_roll(window, now);
+	window->share = share;
+	return share - min(share, window->used);
+}
+EXPORT_SYMBOL_IF_KUNIT(nll_window_left);
