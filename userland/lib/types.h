@@ -18,11 +18,15 @@ typedef __s64 s64;
 #define NSEC_PER_MSEC	1000000ULL
 #define NSEC_PER_SEC	1000000000ULL
 
+#define BIT_ULL(n)	(1ULL << (n))
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define attribute(...)	__attribute__((__VA_ARGS__))
 #define __printf(a, b)	attribute(__format__(printf, a, b))
 #define __noreturn	attribute(__noreturn__)
 #define __aligned(x)	attribute(__aligned__(x))
+
+typedef unsigned int u128 attribute(__mode__(TI));
 
 #endif /* LAB_TYPES_H */

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rate functions of modules/napi_livelock/rate.c, as Python sees them."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_bool, c_int64, c_uint32, c_uint64
+from dataclasses import dataclass
+from typing import ClassVar
+
+SHAPES = ("constant", "poisson", "normal", "peaks", "ramp")
+SECOND = 1_000_000_000
+
+
+class Params(ctypes.Structure):
+    """struct nll_rate_params"""
+
+    _fields_: ClassVar = [
+        ("shape", c_uint32),
+        ("sd_permille", c_uint32),
+        ("depth_permille", c_uint32),
+        ("packets", c_uint64),
+        ("per_ns", c_uint64),
+        ("on_ns", c_uint64),
+        ("off_ns", c_uint64),
+        ("period_ns", c_uint64),
+        ("seed", c_uint64),
+    ]
+
+
+class State(ctypes.Structure):
+    """struct nll_rate"""
+
+    _fields_: ClassVar = [
+        ("p", Params),
+        ("gap", c_uint64),
+        ("carry", c_uint64),
+        ("random", c_uint64),
+        ("spare", c_int64),
+        ("has_spare", c_bool),
+        ("falling", c_bool),
+        ("place", c_uint64),
+        ("step", c_uint64),
+        ("time", c_uint64),
+    ]
+
+
+def params(shape: str, rate: int = 100_000, **more: int) -> Params:
+    """Good parameters: rate packets a second, everything else as a person would choose it."""
+    usual = {
+        "sd_permille": 100,
+        "depth_permille": 500,
+        "packets": rate,
+        "per_ns": SECOND,
+        "on_ns": 3_000_000,
+        "off_ns": 7_000_000,
+        "period_ns": SECOND,
+        "seed": 1,
+    }
+    return Params(shape=SHAPES.index(shape), **{**usual, **more})
+
+
+@dataclass
+class Rates:
+    """The loaded library."""
+
+    library: ctypes.CDLL
+
+    def __post_init__(self) -> None:
+        self.library.nll_rate_fault.restype = ctypes.c_char_p
+        self.library.nll_rate_next.restype = c_uint64
+
+    def fault(self, wanted: Params) -> str | None:
+        text: bytes | None = self.library.nll_rate_fault(ctypes.byref(wanted))
+        return None if text is None else text.decode()
+
+    def init(self, state: State, wanted: Params) -> int:
+        return int(self.library.nll_rate_init(ctypes.byref(state), ctypes.byref(wanted)))
+
+    def gaps(self, wanted: Params, count: int) -> list[int]:
+        state = State()
+        assert self.init(state, wanted) == 0, self.fault(wanted)
+        following, at = self.library.nll_rate_next, ctypes.byref(state)
+        return [following(at) for _ in range(count)]
