@@ -12,12 +12,12 @@
 #ifndef __KERNEL__
 static u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 {
-	return (u64)(((u128)a * b) >> shift);
+	return (u64)(((__uint128_t)a * b) >> shift);
 }
 
 static u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 {
-	return (u64)((u128)a * b / c);
+	return (u64)((__uint128_t)a * b / c);
 }
 
 static u64 div64_u64(u64 a, u64 b)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __s32 s32;
 typedef __u64 u64;
@@ -26,7 +27,5 @@ typedef __s64 s64;
 #define __printf(a, b)	attribute(__format__(printf, a, b))
 #define __noreturn	attribute(__noreturn__)
 #define __aligned(x)	attribute(__aligned__(x))
-
-typedef unsigned int u128 attribute(__mode__(TI));
 
 #endif /* LAB_TYPES_H */

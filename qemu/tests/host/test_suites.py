@@ -21,7 +21,7 @@ from lab.suites import (
 )
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@rmmod")
-OUR_PROGRAMS = ("livelock", "lottery", "rxmode", "wrais")
+OUR_PROGRAMS = ("ipclat", "livelock", "lottery", "rxmode", "udprate", "wrais")
 
 
 @pytest.mark.parametrize("kernel", ["guest", "debug"])
@@ -46,6 +46,7 @@ def test_names_of_the_issue() -> None:
         *("boot", "kunit", "lottery-api", "lottery-list", "lottery-rbtree"),
         *("lottery-tools", "lottery-smp", "lottery-nohz", "lottery-torture"),
         *("lottery-torture-core", "wrais-api", "wrais-io"),
+        *("udprate", "udprate-tools"),
     }
 
 

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-2.0
+"""udprate: bad input, then its schedule, its controller on a fake clock, and its bookkeeping."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import subprocess
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from lab.paths import Paths
+from tests.host import native, rates
+from tests.host.udprates import SOURCES, Pace, Plan, Sequence, UdpRate
+
+SECOND = rates.SECOND
+RATES_MBPS = (3, 6, 12, 64, 128, 256, 512, 1024)
+
+
+@pytest.fixture(scope="module")
+def udp(tmp_path_factory: pytest.TempPathFactory) -> UdpRate:
+    return UdpRate(native.load(tmp_path_factory.mktemp("udprate"), *SOURCES))
+
+
+def plan(mbps: float, seconds: float = 3, **more: int) -> Plan:
+    usual = {"workers": 1, "worker": 0, "size": 1472, "quantum_ns": 500_000}
+    return Plan(
+        bytes_per_s=round(mbps * 125_000),
+        stop_ns=round(seconds * SECOND),
+        rate=rates.params("constant"),
+        **{**usual, **more},
+    )
+
+
+# Bad input
+
+GOOD = ("-r", "1", "-t", "1")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "-t is missing"),
+        (("-t", "1"), "-r is missing"),
+        (("-r", "0", "-t", "1"), "--rate: bad value '0': allowed 0.001..100000 Mbit/s"),
+        (("-r", "1e3", "-t", "1"), "--rate: bad value '1e3'"),
+        (("-r", "-3", "-t", "1"), "--rate: bad value '-3'"),
+        (("-r", "3.", "-t", "1"), "--rate: bad value '3.'"),
+        (("-r", "3.1234567", "-t", "1"), "--rate: bad value '3.1234567'"),
+        (("-r", "100001", "-t", "1"), "--rate: bad value '100001'"),
+        (("-r", "1", "-t", "0"), "--time: bad value '0': allowed 0.001..86400 s"),
+        (("-r", "1", "-t", "86401"), "--time: bad value '86401'"),
+        ((*GOOD, "-w", "0"), "--workers: bad value '0': allowed 1..64"),
+        ((*GOOD, "-w", "65"), "--workers: bad value '65'"),
+        ((*GOOD, "-s", "63"), "--size: bad value '63': allowed 64..65507"),
+        ((*GOOD, "-s", "65508"), "--size: bad value '65508'"),
+        ((*GOOD, "-p", "0"), "--port: bad value '0': allowed 1..65535"),
+        ((*GOOD, "--shape", "sine"), "--shape: bad value 'sine': allowed constant, poisson"),
+        ((*GOOD, "--sd", "334"), "--sd: bad value '334': allowed 0..333"),
+        ((*GOOD, "--depth", "0"), "--depth: bad value '0': allowed 1..1000"),
+        ((*GOOD, "--shape", "peaks", "--on", "1", "--off", "1"), "on: with off, at least"),
+        ((*GOOD, "--shape", "ramp", "--period", "10"), "period: at least four mean gaps"),
+        (("-r", "0.02", "-t", "1", "-w", "64"), "rate: allowed are 64 bytes a second and worker"),
+        ((*GOOD, "--quantum", "100001"), "--quantum: bad value '100001': allowed 0..100000"),
+        ((*GOOD, "--spin", "1001"), "--spin: bad value '1001': allowed 0..1000"),
+        ((*GOOD, "--method", "raw"), "--method: bad value 'raw': allowed auto, gso, mmsg, send"),
+        ((*GOOD, "--txtime", "cbs"), "--txtime: bad value 'cbs': allowed fq, etf"),
+        ((*GOOD, "--naive", "--txtime", "fq"), "--naive knows no --shape and no --txtime"),
+        ((*GOOD, "--naive", "--shape", "poisson"), "--naive knows no --shape"),
+        ((*GOOD, "--policy", "rr"), "--policy: bad value 'rr': allowed other, rr:PRIORITY"),
+        ((*GOOD, "--policy", "rr:100"), "--policy: bad value 'rr:100'"),
+        ((*GOOD, "--policy", "other:1"), "--policy: bad value 'other:1'"),
+        ((*GOOD, "--policy", "lottery"), "--policy: bad value 'lottery'"),
+        ((*GOOD, "--policy", "lottery:1000001"), "--policy: bad value 'lottery:1000001'"),
+        ((*GOOD, "--hogs", "65"), "--hogs: bad value '65': allowed 0..64"),
+        ((*GOOD, "--hog-tickets", "5"), "--hog-tickets needs --hogs"),
+        ((*GOOD, "--strict", "--naive"), "--strict does not go with --best-effort and --naive"),
+        ((*GOOD, "--receive"), "--receive does not go with --rate"),
+        ((*GOOD, "nowhere"), "ADDRESS: bad value 'nowhere'"),
+        ((*GOOD, "127.0.0.1", "more"), "unexpected argument 'more'"),
+        (("--receive",), "-t is missing"),
+    ],
+)
+def test_bad_input(lab_paths: Paths, words: tuple[str, ...], said: str) -> None:
+    argv = [str(lab_paths.bin / "udprate"), *words]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("udprate: ") and said in line
+
+
+# The schedule
+
+
+@pytest.mark.parametrize("mbps", [*RATES_MBPS, 0.05, 0.7, 33.333333, 4000])
+@pytest.mark.parametrize("workers", [1, 3, 16])
+def test_every_second_carries_the_same(udp: UdpRate, mbps: float, workers: int) -> None:
+    """To a byte of each packet of a batch and worker, and never more than was asked for."""
+    wanted = round(mbps * 125_000)
+    seconds: Counter[int] = Counter()
+    for worker in range(workers):
+        for batch in udp.batches(plan(mbps, 2, workers=workers, worker=worker)):
+            seconds[batch.due_ns // SECOND] += batch.bytes
+            assert batch.size <= 1472
+    assert set(seconds) == {0, 1}
+    for sent in seconds.values():
+        assert abs(sent - wanted) <= 64 * workers
+    assert sum(seconds.values()) <= 2 * wanted
+
+
+@pytest.mark.parametrize("mbps", RATES_MBPS)
+def test_batches_are_even_and_not_too_close(udp: UdpRate, mbps: int) -> None:
+    batches = list(udp.batches(plan(mbps, 1)))
+    gaps = [two.due_ns - one.due_ns for one, two in pairwise(batches)]
+    assert max(gaps) - min(gaps) <= 1
+    full_gap = 1472 * 8000 / mbps
+    assert min(gaps) >= min(0.99 * full_gap, 1e9) or min(gaps) >= 500_000 * 0.9
+    assert len({batch.packets for batch in batches}) == 1
+    assert max(batch.size for batch in batches) - min(batch.size for batch in batches) <= 1
+    # half a gap from both ends of the second: what is a little late still counts in it
+    assert batches[0].due_ns == pytest.approx(gaps[0] / 2, abs=2)
+    assert SECOND - batches[-1].due_ns == pytest.approx(gaps[0] / 2, abs=2)
+
+
+def test_it_never_runs_ahead_by_more_than_half_a_batch(udp: UdpRate) -> None:
+    sent = 0
+    for batch in udp.batches(plan(512, 2)):
+        sent += batch.bytes
+        assert sent <= 64_000_000 * batch.due_ns / SECOND + batch.bytes / 2 + 64
+
+
+def test_workers_take_turns(udp: UdpRate) -> None:
+    due = sorted(
+        batch.due_ns
+        for worker in range(4)
+        for batch in udp.batches(plan(100, 1, workers=4, worker=worker))
+    )
+    gaps = [two - one for one, two in pairwise(due)]
+    assert max(gaps) - min(gaps) <= 1
+
+
+@pytest.mark.parametrize("shape", ["poisson", "normal", "peaks", "ramp"])
+def test_shapes_send_what_is_due_and_not_before(udp: UdpRate, shape: str) -> None:
+    wanted = plan(100, 2)
+    wanted.rate = rates.params(shape, on_ns=30_000_000, off_ns=20_000_000)
+    batches = list(udp.batches(wanted))
+    assert sum(batch.bytes for batch in batches) == pytest.approx(25_000_000, rel=0.03)
+    for one, two in pairwise(batches):
+        assert one.begin_ns <= one.due_ns < two.begin_ns
+        assert two.begin_ns - one.begin_ns >= 500_000
+    assert batches[-1].due_ns < 2 * SECOND
+
+
+def test_workers_of_a_random_shape_have_seeds_of_their_own(udp: UdpRate) -> None:
+    def due(worker: int) -> list[int]:
+        wanted = plan(10, 1, workers=2, worker=worker)
+        wanted.rate = rates.params("poisson")
+        return [batch.due_ns for batch in udp.batches(wanted)]
+
+    assert due(0) == due(0) != due(1)
+
+
+@pytest.mark.parametrize("size", [64, 100, 1472, 9000, 65507])
+def test_batches_fit_what_the_kernel_takes_at_once(udp: UdpRate, size: int) -> None:
+    for batch in udp.batches(plan(2000, 0.01, size=size)):
+        assert batch.packets <= 64 and batch.bytes <= 65507 and batch.size >= 32
+
+
+# The controller
+
+
+class FakeSleeper:
+    """A machine whose wake-ups are late; `spun` is what the worker spins in all."""
+
+    def __init__(self, udp: UdpRate, spin_ns: int, seed: int) -> None:
+        self.library = udp.library
+        self.pace = Pace()
+        self.library.pace_init(ctypes.byref(self.pace), spin_ns)
+        self.dice = random.Random(seed)
+        self.now = 0
+        self.spun = 0
+
+    def late_at(self, due: int, delay: float) -> int:
+        """One deadline on a machine that wakes so much too late on average."""
+        wake = self.library.pace_sleep_until(ctypes.byref(self.pace), due)
+        if self.now < wake:
+            self.now = wake + round(self.dice.expovariate(1 / delay))
+            self.library.pace_woke(ctypes.byref(self.pace), self.now)
+        self.spun += max(0, due - self.now)
+        self.now = max(self.now, due)
+        return self.now - due
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_it_learns_how_late_it_wakes(udp: UdpRate, seed: int) -> None:
+    """Nine of ten deadlines are met, also when the machine becomes slower or faster."""
+    sleeper = FakeSleeper(udp, 50_000, seed)
+    start = 0
+    for delay in (5_000, 15_000, 3_000):
+        late = [sleeper.late_at(start + i * 1_000_000, delay) for i in range(1, 4001)]
+        met = sum(x == 0 for x in late[1000:]) / 3000
+        assert 0.86 < met < 0.94
+        start += 4_000_000_000
+
+
+def test_it_spins_no_longer_than_allowed(udp: UdpRate) -> None:
+    sleeper = FakeSleeper(udp, 10_000, 1)
+    for i in range(1, 5001):
+        sleeper.late_at(i * 1_000_000, 100_000)
+        assert sleeper.pace.early_ns <= 10_000
+    assert sleeper.spun <= 5000 * 10_000
+
+
+def test_without_spinning_it_sleeps_until_the_deadline(udp: UdpRate) -> None:
+    sleeper = FakeSleeper(udp, 0, 1)
+    for i in range(1, 101):
+        assert sleeper.late_at(i * 1_000_000, 5_000) >= 0
+    assert sleeper.spun == 0
+
+
+def test_lateness_does_not_add_up(udp: UdpRate) -> None:
+    """After a stop of a second the deadlines that were missed follow at once."""
+    sleeper = FakeSleeper(udp, 0, 1)
+    sleeper.now = SECOND
+    late = [sleeper.late_at(i * 1_000_000, 100) for i in range(1, 2001)]
+    assert late[0] == SECOND - 1_000_000
+    assert late[998] == 1_000_000 and max(late[1000:]) < 5_000
+
+
+def test_spinning_is_a_small_part_of_the_time(udp: UdpRate) -> None:
+    assert udp.library.pace_auto_spin(500_000) == 10_000
+    assert udp.library.pace_auto_spin(SECOND) == 50_000
+
+
+# The bookkeeping
+
+
+def seen(udp: UdpRate, numbers: list[int]) -> tuple[int, int, int, int]:
+    state = Sequence()
+    for number in numbers:
+        udp.library.sequence_see(ctypes.byref(state), number)
+    lost = udp.library.sequence_lost(ctypes.byref(state))
+    return state.received, lost, state.late, state.duplicates
+
+
+@pytest.mark.parametrize(
+    ("numbers", "fate"),
+    [
+        ([], (0, 0, 0, 0)),
+        ([0, 1, 2, 3], (4, 0, 0, 0)),
+        ([2, 3], (2, 2, 0, 0)),
+        ([0, 5], (2, 4, 0, 0)),
+        ([0, 2, 1, 3], (4, 0, 1, 0)),
+        ([0, 1, 1, 2, 0], (3, 0, 0, 2)),
+        ([0, 200, 100], (3, 198, 1, 0)),
+        ([0, 64, 1, 0], (4, 61, 2, 0)),
+        ([0, 63, 0], (2, 62, 0, 1)),
+    ],
+)
+def test_sequence(udp: UdpRate, numbers: list[int], fate: tuple[int, int, int, int]) -> None:
+    """received, lost, late, duplicates"""
+    assert seen(udp, numbers) == fate
+
+
+def test_sequence_of_a_bad_network(udp: UdpRate) -> None:
+    dice = random.Random(1)
+    numbers = [n for n in range(10_000) if dice.random() > 0.1]
+    kept = len(numbers)
+    lost = max(numbers) + 1 - kept
+    for at in range(0, len(numbers) - 40, 40):
+        part = numbers[at : at + 20]
+        dice.shuffle(part)
+        numbers[at : at + 20] = part
+    received, missing, _, duplicates = seen(udp, numbers)
+    assert (received, missing, duplicates) == (kept, lost, 0)

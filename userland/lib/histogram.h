@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * histogram.h - all samples of a duration, to less than 0.4 %: 128 buckets of
+ * the same width in every power of two, the exact sum, and what is said of them.
+ */
+#ifndef LAB_HISTOGRAM_H
+#define LAB_HISTOGRAM_H
+
+#include <stdio.h>
+
+#include "types.h"
+
+#define HISTOGRAM_BITS		7
+#define HISTOGRAM_BUCKETS	((64 - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS)
+
+/* Plain memory without pointers: it may be shared between processes. All 0 is empty. */
+struct histogram {
+	u64 count;
+	u64 sum;
+	u64 min;
+	u64 max;
+	u64 bucket[HISTOGRAM_BUCKETS];
+};
+
+void histogram_add(struct histogram *h, u64 value);
+
+/* The least value of a bucket; the next bucket's is where it ends. */
+u64 histogram_floor(unsigned int bucket);
+
+void histogram_merge(struct histogram *h, const struct histogram *other);
+
+double histogram_mean(const struct histogram *h);
+
+/* The @q quantile (0..1), 0 when there are no samples. */
+double histogram_quantile(const struct histogram *h, double q);
+
+/* What the samples say of a normal and of a log-normal distribution. */
+struct histogram_fit {
+	double mean, sd;		/* of the normal one */
+	double log_mean, log_sd;	/* of the logarithms; a sample of 0 counts as 0.5 */
+	double low, high;		/* 95 % interval of the log-normal one's mean (Cox) */
+	double model_mean;		/* the log-normal one's mean */
+	double distance_normal;		/* Kolmogorov's, between samples and fit */
+	double distance_lognormal;
+};
+
+void histogram_fit(const struct histogram *h, struct histogram_fit *fit);
+
+/* "from,to,count" lines of the buckets that are not empty, under a header. */
+void histogram_csv(const struct histogram *h, FILE *file);
+
+#endif /* LAB_HISTOGRAM_H */

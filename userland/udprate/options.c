@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/* options.c - the command line of udprate. */
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "load.h"
+#include "pace.h"
+#include "udprate.h"
+
+#define MICRO		1000000ULL
+#define MBPS_MAX	100000ULL
+#define QUANTUM_MAX_US	100000U
+#define PORT_USUAL	32000
+
+static const char usage[] =
+"Usage: udprate -r MBPS -t SECONDS [options] [ADDRESS]\n"
+"       udprate --receive -t SECONDS [options] [ADDRESS]\n"
+"\n"
+"Send UDP packets to ADDRESS (127.0.0.1) at exactly the rate that was asked for, or\n"
+"receive them and see what is missing.\n"
+"\n"
+"  -r, --rate MBPS       Mbit/s of payload, all workers together (0.001..100000)\n"
+"  -t, --time SECONDS    how long (0.001..86400)\n"
+"  -w, --workers N       sending processes (1; up to 64)\n"
+"  -s, --size BYTES      of a packet's payload, the most (1472; 64..65507)\n"
+"  -p, --port PORT       of the receiver (32000)\n"
+"      --receive         receive; -t counts from the first packet\n"
+"      --wait SECONDS    for the first packet, with --receive (10)\n"
+"      --loop            send to a receiver of our own on the loopback, report both\n"
+"      --shape SHAPE     constant, poisson, normal, peaks, ramp (constant)\n"
+"      --sd PERMILLE     of normal: of the mean gap (100; 0..333)\n"
+"      --on USEC         of peaks: how long it sends (100000) ...\n"
+"      --off USEC        ... and how long it does not (100000)\n"
+"      --depth PERMILLE  of ramp: up and down from the mean rate (500; 1..1000)\n"
+"      --period USEC     of ramp: up and down again (1000000)\n"
+"      --seed N          of the random shapes (1)\n"
+"      --quantum USEC    no two batches of a worker are closer (500); 0: packets alone\n"
+"      --spin USEC       the most that is spun before a deadline (a part of the gap)\n"
+"      --method METHOD   auto, gso, mmsg, send: how a batch is sent (auto)\n"
+"      --txtime QDISC    fq, etf: the kernel sends each packet at its time (SO_TXTIME)\n"
+"      --naive           sleep the computed gap after each packet, as a comparison\n"
+"      --best-effort     send what can be sent when that is less than the rate\n"
+"      --strict          a loss, 0.1 % less than the rate or 1 ms too long is an error\n"
+"      --policy POLICY   " POLICY_FORMS " (other)\n"
+"      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
+"      --hog-tickets N   ... as lottery tasks with so many tickets each\n"
+"      --samples FILE    the bytes of each second, CSV\n"
+"      --json            one JSON object\n"
+"  -h, --help            this text\n"
+"  -V, --version         the version\n";
+
+enum {
+	OPT_RECEIVE = 256, OPT_WAIT, OPT_LOOP, OPT_SHAPE, OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
+	OPT_PERIOD, OPT_SEED, OPT_QUANTUM, OPT_SPIN, OPT_METHOD, OPT_TXTIME, OPT_NAIVE,
+	OPT_BEST_EFFORT, OPT_STRICT, OPT_POLICY, OPT_HOGS, OPT_HOG_TICKETS, OPT_SAMPLES, OPT_JSON,
+};
+
+static const struct option longs[] = {
+	{ "rate", required_argument, NULL, 'r' },
+	{ "time", required_argument, NULL, 't' },
+	{ "workers", required_argument, NULL, 'w' },
+	{ "size", required_argument, NULL, 's' },
+	{ "port", required_argument, NULL, 'p' },
+	{ "receive", no_argument, NULL, OPT_RECEIVE },
+	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "loop", no_argument, NULL, OPT_LOOP },
+	{ "shape", required_argument, NULL, OPT_SHAPE },
+	{ "sd", required_argument, NULL, OPT_SD },
+	{ "on", required_argument, NULL, OPT_ON },
+	{ "off", required_argument, NULL, OPT_OFF },
+	{ "depth", required_argument, NULL, OPT_DEPTH },
+	{ "period", required_argument, NULL, OPT_PERIOD },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "quantum", required_argument, NULL, OPT_QUANTUM },
+	{ "spin", required_argument, NULL, OPT_SPIN },
+	{ "method", required_argument, NULL, OPT_METHOD },
+	{ "txtime", required_argument, NULL, OPT_TXTIME },
+	{ "naive", no_argument, NULL, OPT_NAIVE },
+	{ "best-effort", no_argument, NULL, OPT_BEST_EFFORT },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "hogs", required_argument, NULL, OPT_HOGS },
+	{ "hog-tickets", required_argument, NULL, OPT_HOG_TICKETS },
+	{ "samples", required_argument, NULL, OPT_SAMPLES },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ }
+};
+
+static const char *const methods[] = { "auto", "gso", "mmsg", "send", NULL };
+static const char *const qdiscs[] = { "fq", "etf", NULL };
+
+/* A decimal number with up to six digits behind the point, in millionths. */
+static u64 decimal(const char *what, const char *text, u64 min, u64 max, const char *allowed)
+{
+	char digits[32];
+	size_t whole = strcspn(text, "."), part = 0;
+	u64 value;
+
+	if (text[whole])
+		part = strlen(text + whole + 1);
+	if (!whole || part > 6 || (text[whole] && !part) || whole + 6 >= sizeof(digits))
+		goto bad;
+	memcpy(digits, text, whole);
+	memset(digits + whole, '0', 6);
+	memcpy(digits + whole, text + whole + 1, part);
+	digits[whole + 6] = '\0';
+	if (parse_number(digits, min, max, &value))
+		return value;
+bad:
+	die(EXIT_USAGE, "%s: bad value '%s': allowed %s", what, text, allowed);
+}
+
+static u64 microseconds(const char *what, const char *text, u64 min, u64 max)
+{
+	return args_number(what, text, min, max) * NSEC_PER_USEC;
+}
+
+static bool parse_shape(int c, struct nll_rate_params *rate)
+{
+	const u64 longest = NLL_RATE_PHASE_MAX_NS / NSEC_PER_USEC;
+
+	switch (c) {
+	case OPT_SHAPE:
+		rate->shape = args_choice("--shape", optarg, nll_rate_names);
+		return true;
+	case OPT_SD:
+		rate->sd_permille = (u32)args_number("--sd", optarg, 0, NLL_RATE_SD_MAX);
+		return true;
+	case OPT_ON:
+		rate->on_ns = microseconds("--on", optarg, 1, longest);
+		return true;
+	case OPT_OFF:
+		rate->off_ns = microseconds("--off", optarg, 1, longest);
+		return true;
+	case OPT_DEPTH:
+		rate->depth_permille = (u32)args_number("--depth", optarg, 1, NLL_RATE_DEPTH_MAX);
+		return true;
+	case OPT_PERIOD:
+		rate->period_ns = microseconds("--period", optarg, 1, longest);
+		return true;
+	case OPT_SEED:
+		rate->seed = args_number("--seed", optarg, 0, ~0ULL);
+		return true;
+	}
+	return false;
+}
+
+static bool parse_amount(int c, struct options *o)
+{
+	switch (c) {
+	case 'r':
+		o->plan.bytes_per_s = decimal("--rate", optarg, 1000, MBPS_MAX * MICRO,
+					      "0.001..100000 Mbit/s") / 8;
+		return true;
+	case 't':
+		o->time_ns = decimal("--time", optarg, 1000, RUN_MAX_S * MICRO,
+				     "0.001..86400 s") * NSEC_PER_USEC;
+		return true;
+	case 'w':
+		o->plan.workers = (u32)args_number("--workers", optarg, 1, WORKERS_MAX);
+		return true;
+	case 's':
+		o->plan.size = (u32)args_number("--size", optarg, PACKET_MIN, PACKET_MAX);
+		return true;
+	case 'p':
+		o->to.sin_port = htons((u16)args_number("--port", optarg, 1, 65535));
+		return true;
+	case OPT_WAIT:
+		o->wait_ns = args_number("--wait", optarg, 1, RUN_MAX_S) * NSEC_PER_SEC;
+		return true;
+	case OPT_HOGS:
+		o->hogs = (u32)args_number("--hogs", optarg, 0, HOGS_MAX);
+		return true;
+	case OPT_HOG_TICKETS:
+		o->hog_tickets = (u32)args_number("--hog-tickets", optarg, 1, 1000000);
+		return true;
+	}
+	return false;
+}
+
+static bool parse_way(int c, struct options *o)
+{
+	switch (c) {
+	case OPT_RECEIVE:
+		o->receive = true;
+		return true;
+	case OPT_LOOP:
+		o->loop = true;
+		return true;
+	case OPT_QUANTUM:
+		o->plan.quantum_ns = microseconds("--quantum", optarg, 0, QUANTUM_MAX_US);
+		return true;
+	case OPT_SPIN:
+		o->spin_ns = microseconds("--spin", optarg, 0, SPIN_MAX_US);
+		o->spin_set = true;
+		return true;
+	case OPT_METHOD:
+		o->method = args_choice("--method", optarg, methods);
+		return true;
+	case OPT_TXTIME:
+		o->txtime = args_choice("--txtime", optarg, qdiscs) + TXTIME_FQ;
+		return true;
+	case OPT_NAIVE:
+		o->naive = true;
+		return true;
+	case OPT_BEST_EFFORT:
+		o->best_effort = true;
+		return true;
+	case OPT_STRICT:
+		o->strict = true;
+		return true;
+	case OPT_POLICY:
+		o->policy = policy_argument("--policy", optarg);
+		return true;
+	case OPT_SAMPLES:
+		o->samples = optarg;
+		return true;
+	case OPT_JSON:
+		o->json = true;
+		return true;
+	}
+	return false;
+}
+
+static void check(struct options *o)
+{
+	const char *fault;
+
+	if (!o->time_ns)
+		die(EXIT_USAGE, "-t is missing: how many seconds, try --help");
+	o->plan.stop_ns = o->time_ns;
+	if (o->receive && (o->plan.bytes_per_s || o->loop))
+		die(EXIT_USAGE, "--receive does not go with --rate and --loop");
+	if (o->receive)
+		return;
+	if (!o->plan.bytes_per_s)
+		die(EXIT_USAGE, "-r is missing: how many Mbit/s, try --help");
+	if (o->naive && (o->plan.rate.shape != NLL_RATE_CONSTANT || o->txtime))
+		die(EXIT_USAGE, "--naive knows no --shape and no --txtime");
+	if (o->strict && (o->best_effort || o->naive))
+		die(EXIT_USAGE, "--strict does not go with --best-effort and --naive");
+	if (o->hog_tickets && !o->hogs)
+		die(EXIT_USAGE, "--hog-tickets needs --hogs");
+	fault = schedule_fault(&o->plan);
+	if (fault)
+		die(EXIT_USAGE, "rate, size, shape and workers do not go together: %s", fault);
+}
+
+void parse_options(int argc, char **argv, struct options *o)
+{
+	int c;
+
+	*o = (struct options){
+		.plan = { .workers = 1, .size = 1472, .quantum_ns = 500 * NSEC_PER_USEC },
+		.to = { .sin_family = AF_INET, .sin_port = htons(PORT_USUAL) },
+		.wait_ns = 10 * NSEC_PER_SEC,
+		.run = now_ns() ^ (u64)getpid() << 48,
+	};
+	o->plan.rate = (struct nll_rate_params){
+		.sd_permille = 100, .depth_permille = 500, .seed = 1,
+		.on_ns = 100 * NSEC_PER_MSEC, .off_ns = 100 * NSEC_PER_MSEC,
+		.period_ns = NSEC_PER_SEC,
+	};
+	o->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	while ((c = getopt_long(argc, argv, ":r:t:w:s:p:hV", longs, NULL)) != -1) {
+		if (parse_amount(c, o) || parse_way(c, o) || parse_shape(c, &o->plan.rate))
+			continue;
+		if (c == 'h')
+			args_help(usage);
+		if (c == 'V')
+			args_version();
+		args_refuse(c, argv);
+	}
+	if (optind < argc && inet_pton(AF_INET, argv[optind], &o->to.sin_addr) != 1)
+		die(EXIT_USAGE, "ADDRESS: bad value '%s': allowed are IPv4 addresses",
+		    argv[optind]);
+	args_no_more(argc, argv, optind + (optind < argc));
+	check(o);
+}

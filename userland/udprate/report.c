@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/* report.c - what was sent and received, for a person and as JSON. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "json.h"
+#include "udprate.h"
+
+#define BITS_PER_MBIT	1e6
+
+static const struct {
+	const char *name;
+	double q;
+} quantiles[] = {
+	{ "p1", 0.01 }, { "p50", 0.5 }, { "p99", 0.99 }, { "p999", 0.999 },
+};
+
+static double mbps(u64 bytes, double seconds)
+{
+	return seconds > 0 ? (double)bytes * 8 / BITS_PER_MBIT / seconds : 0;
+}
+
+/* Bytes of all workers in a second. */
+static u64 second_of(const struct run *run, unsigned int second)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < run->o->plan.workers; i++)
+		bytes += sent_of(run, i)->second[second];
+	return bytes;
+}
+
+/* The sample standard deviation over the whole seconds. */
+static double deviation(const struct run *run)
+{
+	unsigned int whole = (unsigned int)(run->o->time_ns / NSEC_PER_SEC), i;
+	double mean = 0, sum = 0;
+
+	for (i = 0; i < whole; i++)
+		mean += mbps(second_of(run, i), 1) / whole;
+	for (i = 0; i < whole; i++)
+		sum += pow(mbps(second_of(run, i), 1) - mean, 2);
+	return whole > 1 ? sqrt(sum / (whole - 1)) : 0;
+}
+
+void summarize(const struct run *run, struct summary *s)
+{
+	double seconds = (double)run->o->time_ns / NSEC_PER_SEC;
+	u64 cpu_ns = 0, end_ns = run->o->time_ns;
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	for (i = 0; i < run->o->plan.workers; i++) {
+		const struct sent *sent = sent_of(run, i);
+
+		s->packets += sent->packets;
+		s->bytes += sent->bytes;
+		s->skipped += sent->skipped;
+		s->refused += sent->refused;
+		s->failed += sent->failed;
+		cpu_ns += sent->cpu_ns;
+		if (sent->end_ns > end_ns)
+			end_ns = sent->end_ns;
+		histogram_merge(&s->gap, &sent->gap);
+		histogram_merge(&s->late, &sent->late);
+	}
+	s->requested_mbps = mbps(run->o->plan.bytes_per_s, 1);
+	s->achieved_mbps = mbps(s->bytes, seconds);
+	s->error_pct = 100 * (s->achieved_mbps / s->requested_mbps - 1);
+	s->sd_mbps = deviation(run);
+	s->cpu_pct = 100.0 * (double)cpu_ns / (double)run->o->time_ns;
+	s->elapsed_s = (double)end_ns / NSEC_PER_SEC;
+}
+
+static void json_times(const char *what, const struct histogram *h)
+{
+	char key[32];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++) {
+		snprintf(key, sizeof(key), "%s_us_%s", what, quantiles[i].name);
+		json_real(key, histogram_quantile(h, quantiles[i].q) / NSEC_PER_USEC);
+	}
+	snprintf(key, sizeof(key), "%s_us_max", what);
+	json_real(key, (double)h->max / NSEC_PER_USEC);
+}
+
+static void print_times(const char *what, const struct histogram *h)
+{
+	unsigned int i;
+
+	printf("%-18s", what);
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+		printf(" %10.1f", histogram_quantile(h, quantiles[i].q) / NSEC_PER_USEC);
+	printf(" %10.1f\n", (double)h->max / NSEC_PER_USEC);
+}
+
+struct fates {
+	u64 lost;
+	u64 late;
+	u64 duplicates;
+};
+
+static struct fates fates_of(const struct received *r)
+{
+	struct fates f = { 0 };
+	u32 i;
+
+	for (i = 0; i < r->workers; i++) {
+		f.lost += sequence_lost(&r->worker[i]);
+		f.late += r->worker[i].late;
+		f.duplicates += r->worker[i].duplicates;
+	}
+	return f;
+}
+
+u64 lost_of(const struct received *r)
+{
+	return fates_of(r).lost;
+}
+
+static double rate_of(const struct received *r)
+{
+	return mbps(r->bytes, (double)r->elapsed_ns / NSEC_PER_SEC);
+}
+
+static void json_received(const struct received *r)
+{
+	struct fates f = fates_of(r);
+
+	json_number("received", r->packets);
+	json_number("received_bytes", r->bytes);
+	json_number("lost", f.lost);
+	json_number("reordered", f.late);
+	json_number("duplicates", f.duplicates);
+	json_number("strangers", r->strangers);
+	json_real("received_mbps", rate_of(r));
+	json_times("received_gap", &r->gap);
+}
+
+static void print_received(const struct received *r)
+{
+	struct fates f = fates_of(r);
+
+	printf("received           %llu packets, %.3f Mbit/s; %llu lost, %llu reordered,\n",
+	       r->packets, rate_of(r), f.lost, f.late);
+	printf("                   %llu twice, %llu not ours\n", f.duplicates, r->strangers);
+}
+
+static void print_heading(void)
+{
+	printf("%-18s %10s %10s %10s %10s %10s\n", "us", "1 %", "50 %", "99 %", "99.9 %", "max");
+}
+
+static void print_sent(const struct options *o, const struct summary *s, const struct received *r)
+{
+	printf("requested          %.3f Mbit/s for %.3f s, %u workers, %s\n", s->requested_mbps,
+	       (double)o->time_ns / NSEC_PER_SEC, o->plan.workers,
+	       o->naive ? "naive" : nll_rate_names[o->plan.rate.shape]);
+	printf("sent               %.3f Mbit/s, error %.4f %%, %llu packets, sd %.4f Mbit/s\n",
+	       s->achieved_mbps, s->error_pct, s->packets, s->sd_mbps);
+	printf("                   ended after %.4f s, CPU %.1f %%\n", s->elapsed_s, s->cpu_pct);
+	if (s->skipped || s->refused || s->failed)
+		printf("                   %llu packets skipped, %llu sends refused, %llu failed\n",
+		       s->skipped, s->refused, s->failed);
+	if (r)
+		print_received(r);
+	print_heading();
+	print_times("gap", &s->gap);
+	print_times("late", &s->late);
+	if (r)
+		print_times("gap received", &r->gap);
+}
+
+void report_sent(const struct options *o, const struct summary *s, const struct received *r)
+{
+	if (!o->json) {
+		print_sent(o, s, r);
+		finish_output();
+		return;
+	}
+	json_open();
+	json_text("mode", o->naive ? "naive" : "paced");
+	json_text("shape", nll_rate_names[o->plan.rate.shape]);
+	json_number("workers", o->plan.workers);
+	json_number("size", o->plan.size);
+	json_real("seconds", (double)o->time_ns / NSEC_PER_SEC);
+	json_real("requested_mbps", s->requested_mbps);
+	json_real("achieved_mbps", s->achieved_mbps);
+	json_real("rate_error_pct", s->error_pct);
+	json_real("rate_sd_mbps", s->sd_mbps);
+	json_real("cpu_pct", s->cpu_pct);
+	json_real("elapsed_s", s->elapsed_s);
+	json_number("packets", s->packets);
+	json_number("bytes", s->bytes);
+	json_number("skipped", s->skipped);
+	json_number("refused", s->refused);
+	json_number("failed", s->failed);
+	json_times("gap", &s->gap);
+	json_times("late", &s->late);
+	if (r)
+		json_received(r);
+	json_close();
+}
+
+void report_received(const struct options *o, const struct received *r)
+{
+	if (!o->json) {
+		print_received(r);
+		print_heading();
+		print_times("gap", &r->gap);
+		finish_output();
+		return;
+	}
+	json_open();
+	json_text("mode", "receive");
+	json_received(r);
+	json_close();
+}
+
+void write_samples(const struct run *run, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	unsigned int i;
+
+	if (!file)
+		die(EXIT_FAILED, "--samples: cannot write %s: %s", path, strerror(errno));
+	fprintf(file, "second,bytes\n");
+	for (i = 0; i < run->seconds; i++)
+		fprintf(file, "%u,%llu\n", i, second_of(run, i));
+	if (fclose(file))
+		die(EXIT_FAILED, "--samples: cannot write %s: %s", path, strerror(errno));
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/* transmit.c - a worker's socket and how its packets get out. */
+#include <errno.h>
+#include <linux/net_tstamp.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "udprate.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT	103
+#endif
+
+#define TXTIME_SPACE	CMSG_SPACE(sizeof(u64))
+
+u64 cpu_of_process_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (u64)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (u64)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+}
+
+int udp_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		die(EXIT_FAILED, "cannot make a socket: %s", strerror(errno));
+	return fd;
+}
+
+static bool has_gso(int fd)
+{
+	int none = 0;
+
+	return !setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none));
+}
+
+static void choose_method(struct transmitter *t)
+{
+	if (t->method == METHOD_AUTO)
+		t->method = has_gso(t->fd) ? METHOD_GSO : METHOD_MMSG;
+	else if (t->method == METHOD_GSO && !has_gso(t->fd))
+		die(EXIT_UNSUPPORTED, "--method: this kernel lacks UDP_SEGMENT");
+	/* each packet has a time of its own */
+	if (t->txtime)
+		t->method = METHOD_MMSG;
+}
+
+static void ask_for_txtime(struct transmitter *t)
+{
+	struct sock_txtime how = { .clockid = CLOCK_MONOTONIC };
+	struct timespec tai;
+
+	if (t->txtime == TXTIME_ETF) {
+		how.clockid = CLOCK_TAI;
+		clock_gettime(CLOCK_TAI, &tai);
+		t->clock_offset_ns = (u64)tai.tv_sec * NSEC_PER_SEC + (u64)tai.tv_nsec - now_ns();
+	}
+	if (setsockopt(t->fd, SOL_SOCKET, SO_TXTIME, &how, sizeof(how)))
+		die(errno == EPERM ? EXIT_FAILED : EXIT_UNSUPPORTED, "--txtime: SO_TXTIME: %s",
+		    strerror(errno));
+}
+
+void transmit_open(struct transmitter *t, const struct options *o,
+		   const struct sockaddr_in *to)
+{
+	*t = (struct transmitter){ .method = o->method, .txtime = o->txtime };
+	t->fd = udp_socket();
+	t->buffer = calloc(1, BATCH_BYTES_MAX);
+	if (!t->buffer)
+		die(EXIT_FAILED, "no memory");
+	if (connect(t->fd, (const struct sockaddr *)to, sizeof(*to)))
+		die(EXIT_FAILED, "cannot send there: %s", strerror(errno));
+	choose_method(t);
+	if (t->txtime)
+		ask_for_txtime(t);
+}
+
+void transmit_close(struct transmitter *t)
+{
+	close(t->fd);
+	free(t->buffer);
+}
+
+/* An answer to an earlier packet is reported by the next send, which has to be repeated. */
+static bool try_again(struct transmitter *t, bool again)
+{
+	if (errno == EINTR)
+		return true;
+	if (errno == ECONNREFUSED) {
+		t->refused++;
+		return !again;
+	}
+	t->failed++;
+	return false;
+}
+
+static void send_gso(struct transmitter *t, const struct batch *b)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(u16))];
+		struct cmsghdr align;
+	} control = { };
+	struct iovec part = { .iov_base = t->buffer, .iov_len = (size_t)b->packets * b->size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *c = &control.align;
+	u16 size = (u16)b->size;
+	bool again = false;
+
+	if (b->packets > 1) {
+		c->cmsg_level = IPPROTO_UDP;
+		c->cmsg_type = UDP_SEGMENT;
+		c->cmsg_len = CMSG_LEN(sizeof(size));
+		memcpy(CMSG_DATA(c), &size, sizeof(size));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	while (sendmsg(t->fd, &message, 0) < 0 && try_again(t, again))
+		again = true;
+}
+
+static void send_one_by_one(struct transmitter *t, const struct batch *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->packets; i++) {
+		bool again = false;
+
+		while (send(t->fd, t->buffer + (size_t)i * b->size, b->size, 0) < 0 &&
+		       try_again(t, again))
+			again = true;
+	}
+}
+
+static void send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns)
+{
+	union {
+		char space[TXTIME_SPACE];
+		struct cmsghdr align;
+	} control[BATCH_MAX] = { };
+	struct mmsghdr message[BATCH_MAX] = { };
+	struct iovec part[BATCH_MAX];
+	bool again = false;
+	u32 i, done = 0;
+
+	for (i = 0; i < b->packets; i++) {
+		struct msghdr *m = &message[i].msg_hdr;
+		u64 when = begin_ns + t->clock_offset_ns + i * b->gap_ns;
+		struct cmsghdr *c = &control[i].align;
+
+		part[i] = (struct iovec){ t->buffer + (size_t)i * b->size, b->size };
+		m->msg_iov = &part[i];
+		m->msg_iovlen = 1;
+		if (!t->txtime)
+			continue;
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SO_TXTIME;
+		c->cmsg_len = CMSG_LEN(sizeof(when));
+		memcpy(CMSG_DATA(c), &when, sizeof(when));
+		m->msg_control = c;
+		m->msg_controllen = TXTIME_SPACE;
+	}
+	while (done < b->packets) {
+		int sent = sendmmsg(t->fd, message + done, b->packets - done, 0);
+
+		if (sent > 0)
+			done += (u32)sent;
+		else if (!try_again(t, again))
+			done++;
+		again = sent <= 0;
+	}
+}
+
+void transmit(struct transmitter *t, const struct batch *b, const struct header *first,
+	      u64 begin_ns)
+{
+	struct header header = *first;
+	u32 i;
+
+	for (i = 0; i < b->packets; i++, header.number++)
+		memcpy(t->buffer + (size_t)i * b->size, &header, sizeof(header));
+	if (t->method == METHOD_GSO)
+		send_gso(t, b);
+	else if (t->method == METHOD_SEND)
+		send_one_by_one(t, b);
+	else
+		send_mmsg(t, b, begin_ns);
+}
