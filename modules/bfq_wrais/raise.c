@@ -108,16 +108,17 @@ void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 static bool wrais_bic_is_raised(struct bfq_io_cq *bic)
 {
 	struct bfq_data *bfqd = bic_to_bfqd(bic);
+	bool raised = false;
 	unsigned int i;
 
-	guard(spinlock)(&bfqd->lock);
-	for (i = 0; i < bfqd->num_actuators; i++) {
+	spin_lock(&bfqd->lock);
+	for (i = 0; i < bfqd->num_actuators && !raised; i++) {
 		struct bfq_queue *bfqq = bic_to_bfqq(bic, true, i);
 
-		if (bfqq && bfq_bfqq_wrais(bfqq))
-			return true;
+		raised = bfqq && bfq_bfqq_wrais(bfqq);
 	}
-	return false;
+	spin_unlock(&bfqd->lock);
+	return raised;
 }
 
 /**
