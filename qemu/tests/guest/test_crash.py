@@ -91,7 +91,10 @@ def written(paths: Paths, layout: Layout, where: Path, broken: bool = False) -> 
     logs = paths.logs / kernel_variant(os.environ) / f"crash-{layout.name}{'-broken' if broken else ''}"
     run = run_plan(paths, machine(image, log), Plan((entry,)), 2 * TIMEOUT_S, logs)
     assert run.ok, f"{run.console}: {run.errors} {run.splats}"
-    assert run.entry("crash").status is Status.OK
+    entry = run.entry("crash")
+    assert entry.status is Status.OK
+    copies = [line for line in entry.output if "copy_outs" in line]
+    assert copies and copies[0].split()[-1] != "0", f"{logs}: {copies}"
     return crash.Replay(log, crash.read_log(log), before)
 
 
