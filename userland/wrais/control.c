@@ -16,6 +16,9 @@ const char *const wrais_parts[] = {
 	"raise", "join", "dirty", "flusher", "copy_out", "inherit", "tags", "floor", NULL
 };
 
+/* Parts that did not gain anything where it was measured. */
+static const char *const unusual_parts[] = { "join", "flusher" };
+
 const struct wrais_knob wrais_knobs[] = {
 	{ "dirty_headroom_pct", 20, 1, 25 },
 	{ "nap_ms", 10, 1, 200 },
@@ -137,13 +140,23 @@ static u32 all_parts(void)
 	return mask;
 }
 
+static u32 usual_parts(void)
+{
+	u32 mask = all_parts();
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(unusual_parts); i++)
+		mask &= ~(1U << args_choice("usual", unusual_parts[i], wrais_parts));
+	return mask;
+}
+
 static void choose_one(struct wrais_choice *choice, const char *what, const char *word)
 {
 	bool off = word[0] == '-';
 	u32 bit;
 
-	if (!strcmp(word, "all")) {
-		choice->on = all_parts();
+	if (!strcmp(word, "all") || !strcmp(word, "usual")) {
+		choice->on = word[0] == 'a' ? all_parts() : usual_parts();
 		choice->any = true;
 		return;
 	}
@@ -166,7 +179,7 @@ struct wrais_choice wrais_choose(const char *what, const char *text)
 	if (!copy)
 		die(EXIT_FAILED, "no memory");
 	if (!*text)
-		die(EXIT_USAGE, "%s: empty: allowed all, none or a list of parts", what);
+		die(EXIT_USAGE, "%s: empty: allowed usual, all, none or a list of parts", what);
 	if (!strcmp(text, "none")) {
 		free(copy);
 		return choice;

@@ -68,7 +68,7 @@ struct wrais_choice {
 };
 
 /*
- * A list like "dirty,tags", "all", "none", "all,-join", for the option @what;
+ * A list like "dirty,tags", "usual", "all", "none", "usual,-tags", for the option @what;
  * exits with EXIT_USAGE.
  */
 struct wrais_choice wrais_choose(const char *what, const char *text);

@@ -49,7 +49,7 @@ BREAK = "/proc/sys/kernel/wrais/test_break_copy_out"
 def script(options: str, broken: bool) -> str:
     """The guest's part: everything on, a mount, the writers."""
     return (
-        f"wrais on && echo {int(broken)} >{BREAK} && "
+        f"wrais on && wrais on join flusher && echo {int(broken)} >{BREAK} && "
         "echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
         f"busybox mount -t ext4 -o {options} /dev/vdb /m && "
         f"wrais-crash --dir /m --disk /dev/vdb --writers {WRITERS} --seconds {SECONDS} && "
@@ -88,7 +88,8 @@ def written(paths: Paths, layout: Layout, where: Path, broken: bool = False) -> 
     shutil.copyfile(image, before)
     log.touch()
     entry = PlanEntry("crash", ("sh", "-c", script(layout.options, broken)), TIMEOUT_S)
-    logs = paths.logs / kernel_variant(os.environ) / f"crash-{layout.name}{'-broken' if broken else ''}"
+    name = f"crash-{layout.name}{'-broken' if broken else ''}"
+    logs = paths.logs / kernel_variant(os.environ) / name
     run = run_plan(paths, machine(image, log), Plan((entry,)), 2 * TIMEOUT_S, logs)
     assert run.ok, f"{run.console}: {run.errors} {run.splats}"
     entry = run.entry("crash")

@@ -56,7 +56,7 @@ def test_full_plan_covers_the_issue() -> None:
     assert {cell.background for cell in cells} == set(plan.BACKGROUNDS)
     names = {cell.variant.name for cell in cells}
     wanted = {"bfq", "bfq-be0", "bfq-rt0", "rt-simple", "wrais", "mq-deadline", "kyber", "none"}
-    assert wanted | {f"wrais-no-{part}" for part in v.PARTS} <= names
+    assert wanted | {variant.name for variant in v.ABLATIONS} <= names
     for name in wanted:
         rows = {cell.background for cell in cells if cell.variant.name == name}
         assert rows == set(plan.BACKGROUNDS)
@@ -96,14 +96,14 @@ def words(cell: plan.Cell) -> str:
 
 def test_commands() -> None:
     cell = plan.Cell(v.WRAIS, "fsync", "4r4w", 2, 5)
-    assert "--sched bfq --class rt --level 0 --wrais all" in words(cell)
+    assert "--sched bfq --class rt --level 0 --wrais usual" in words(cell)
     assert "-r 4 -w 4" in words(cell) and words(cell).endswith("--probe fsync")
     assert "--tune nr_requests=64 --dirty-bytes 100000000" in words(cell)
     assert "--class be --level 4 --wrais none" in words(replace(cell, variant=v.BFQ))
     assert "--class be --level 0 --wrais none" in words(replace(cell, variant=v.BE0))
     assert "--class rt --level 0 --wrais none" in words(replace(cell, variant=v.RT0))
     assert "--wrais dirty,tags" in words(replace(cell, variant=v.SIMPLE_RT))
-    assert "--wrais all,-join" in words(replace(cell, variant=v.without("join")))
+    assert "--wrais usual,-tags" in words(replace(cell, variant=v.without("tags")))
     assert "--sched kyber" in words(replace(cell, variant=v.KYBER))
     database = words(replace(cell, probe="sqlite-delete"))
     assert "-- wrais-sqlite --journal delete " in database and "--probe" not in database

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 PARTS = ("raise", "join", "dirty", "flusher", "copy_out", "inherit", "tags", "floor")
 """The switches below /proc/sys/kernel/wrais beside `enabled`."""
 NO_PARTS = "none"
-ALL_PARTS = "all"
+USUAL = "usual"
+"""All parts but the unusual ones, which gained nothing where that was measured."""
+UNUSUAL = ("join", "flusher")
 SIMPLE = "dirty,tags"
 """What needs no weight raising: raising must justify itself against these."""
 
@@ -39,7 +41,7 @@ BFQ = Variant("bfq", "BFQ, BE/4")
 BE0 = Variant("bfq-be0", "BFQ, BE/0", level=0)
 RT0 = Variant("bfq-rt0", "BFQ, RT/0", klass="rt", level=0)
 SIMPLE_RT = Variant("rt-simple", "RT/0, no raising", klass="rt", level=0, parts=SIMPLE)
-WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=ALL_PARTS)
+WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=USUAL)
 DEADLINE = Variant("mq-deadline", "mq-deadline", sched="mq-deadline")
 KYBER = Variant("kyber", "kyber", sched="kyber")
 NONE = Variant("none", "none", sched="none")
@@ -52,12 +54,21 @@ PLAIN = Variant("bfq-plain", "BFQ, compiled out", kernel="plain")
 
 
 def without(part: str) -> Variant:
-    """All parts but one."""
-    parts = f"{ALL_PARTS},-{part}"
+    """The usual parts but one."""
+    parts = f"{USUAL},-{part}"
     return Variant(f"wrais-no-{part}", f"no {part}", klass="rt", level=0, parts=parts)
 
 
-ABLATIONS = tuple(without(part) for part in PARTS)
+def beside(part: str) -> Variant:
+    """The usual parts and one more."""
+    return Variant(f"wrais-{part}", f"with {part}", klass="rt", level=0, parts=f"{USUAL},{part}")
+
+
+ABLATIONS = (
+    *(without(part) for part in PARTS if part not in UNUSUAL),
+    *(beside(part) for part in UNUSUAL),
+)
+"""Each part switched off in turn, and those that are off switched on."""
 
 
 def everyone() -> Iterator[Variant]:
