@@ -61,6 +61,16 @@ WRAIS_MEM_MB = 1536
 WRAIS_DISK = Ext4(size_mb=256, block=4096, journal_mb=8)
 WRAIS_SCHEDS = ("bfq", "mq-deadline", "kyber", "none")
 WRAIS_PROBES = ("fsync", "write70", "think", "random")
+# Little memory, so that it could run out.
+SAFETY_MEM_MB = 512
+# Each wait of theirs ends after two minutes with a better message.
+SAFETY_S = 180
+SAFETY_CASES = (
+    *("headroom", "shared-headroom", "fsync", "memory", "memory-cgroup", "space"),
+    *("space-journal", "freeze", "unmount", "removal", "killed", "switches"),
+)
+# The same with all parts off: what fails here as well is not theirs.
+SAFETY_OF_STOCK = ("space", "removal")
 MOUNTS = (
     *("/proc", "/sys", "/dev", "/tmp", "/run", "/dev/pts", "/dev/shm", "/dev/mqueue"),
     *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup"),
@@ -329,6 +339,17 @@ def _wrais_io() -> Suite:
     )
 
 
+def _wrais_safety() -> Suite:
+    """What must stay whole, with mkfs and fsck of the root image, in little memory."""
+    program = ("wrais-safety", "--ktap")
+    ours = tuple(Entry(case, (*program, case), SAFETY_S) for case in SAFETY_CASES)
+    stock = tuple(
+        Entry(f"stock-{case}", (*program, "--wrais", "none", case), SAFETY_S)
+        for case in SAFETY_OF_STOCK
+    )
+    return Suite("wrais-safety", replace(_smp_machine(2), mem_mb=SAFETY_MEM_MB), (*ours, *stock))
+
+
 def _udprate_run(name: str, *args: str) -> Entry:
     """A second to a receiver of its own: to 0.1 %, nothing lost, on time to the millisecond."""
     return Entry(name, ("udprate", "-t", "1", "--loop", "--strict", *args), 60)
@@ -393,7 +414,7 @@ def _all() -> tuple[Suite, ...]:
     return (
         *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
         *(_tools(), _smp(), _nohz(), _torture(), _torture_core()),
-        *(_wrais_api(), _wrais_io(), _udprate(), _udprate_tools()),
+        *(_wrais_api(), _wrais_io(), _wrais_safety(), _udprate(), _udprate_tools()),
     )
 
 

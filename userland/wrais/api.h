@@ -51,10 +51,6 @@ void expect_refusal(struct ktap_case *t, enum drop how, int (*fn)(const void *ar
 void api_each(struct ktap *parent, const char *group, const char *const *names,
 	      unsigned int count, void (*run)(struct ktap_case *t));
 
-/* All switches and knobs as they are, and put back. */
-void api_save(void);
-void api_restore(void);
-
 /* The value of a counter; fails the test when there is none. */
 u64 counter_now(struct ktap_case *t, const char *name);
 

@@ -17,7 +17,6 @@
 #include "procfs.h"
 
 #define NOBODY		65534
-#define SAVED_MAX	32U
 
 struct api api = { .disk = "nullb0" };
 
@@ -26,13 +25,6 @@ const char *const drop_names[] = {
 };
 
 static_assert(ARRAY_SIZE(drop_names) == DROPS + 1, "a name for each way");
-
-static struct {
-	const char *name;
-	u64 value;
-} saved[SAVED_MAX];
-
-static unsigned int nr_saved;
 
 static void clear_capability(struct __user_cap_data_struct *data, unsigned int capability)
 {
@@ -130,35 +122,6 @@ void api_each(struct ktap *parent, const char *group, const char *const *names,
 		ktap_run(&k, &test);
 	}
 	ktap_finish_group(&k, parent, group);
-}
-
-static void save_one(const char *name)
-{
-	u64 value;
-
-	if (wrais_get(name, &value))
-		return;
-	saved[nr_saved].name = name;
-	saved[nr_saved++].value = value;
-}
-
-void api_save(void)
-{
-	unsigned int i;
-
-	save_one(WRAIS_MASTER);
-	for (i = 0; wrais_parts[i]; i++)
-		save_one(wrais_parts[i]);
-	for (i = 0; i < wrais_nr_knobs; i++)
-		save_one(wrais_knobs[i].name);
-}
-
-void api_restore(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_saved; i++)
-		wrais_set(saved[i].name, saved[i].value);
 }
 
 u64 counter_now(struct ktap_case *t, const char *name)

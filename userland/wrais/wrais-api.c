@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "args.h"
+#include "keep.h"
 
 static const char usage[] =
 "Usage: wrais-api [options]\n"
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
 	wrais_require();
 	if (geteuid())
 		die(EXIT_FAILED, "be root: the tests drop privileges");
-	api_save();
+	wrais_save();
 	ktap_start(&k, API_GROUPS);
 	api_priority(&k);
 	api_bad_values(&k);
@@ -68,6 +69,6 @@ int main(int argc, char **argv)
 	api_counters(&k);
 	api_proc(&k);
 	api_effects(&k);
-	api_restore();
+	wrais_restore();
 	return ktap_finish(&k);
 }

@@ -16,12 +16,18 @@ from lab.suites import (
     SuiteRuns,
     _wrais_api,
     _wrais_io,
+    _wrais_safety,
     kernel_variant,
     suites,
 )
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@rmmod")
 OUR_PROGRAMS = ("ipclat", "livelock", "lottery", "rxmode", "udprate", "wrais")
+
+
+def names(entries: list[Entry]) -> list[str]:
+    """Their names."""
+    return [entry.name for entry in entries]
 
 
 @pytest.mark.parametrize("kernel", ["guest", "debug"])
@@ -45,7 +51,7 @@ def test_names_of_the_issue() -> None:
     assert names == {
         *("boot", "kunit", "lottery-api", "lottery-list", "lottery-rbtree"),
         *("lottery-tools", "lottery-smp", "lottery-nohz", "lottery-torture"),
-        *("lottery-torture-core", "wrais-api", "wrais-io"),
+        *("lottery-torture-core", "wrais-api", "wrais-io", "wrais-safety"),
         *("udprate", "udprate-tools"),
     }
 
@@ -69,6 +75,17 @@ def test_the_slow_disk() -> None:
     assert suite.disk is not None and suite.disk.size_mb <= slowdisk.SIZE_MB
     assert suite.entries[0].argv == slowdisk.DISK
     assert all("--mount" in entry.argv for entry in suite.entries[1:])
+
+
+def test_safety_has_the_tools_of_the_image_and_little_memory() -> None:
+    """Every case by itself, some of them on the stock kernel's paths as well."""
+    suite = _wrais_safety()
+    assert suite.machine.root and suite.machine.real_time and suite.machine.mem_mb <= 512
+    stock = [entry for entry in suite.entries if "none" in entry.argv]
+    assert {entry.name for entry in stock} == {"stock-space", "stock-removal"}
+    ours = [entry for entry in suite.entries if entry not in stock]
+    assert [entry.argv[-1] for entry in ours] == [entry.name for entry in ours]
+    assert {"headroom", "space", "freeze", "unmount", "removal", "killed"} <= set(names(ours))
 
 
 def test_debug() -> None:

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * safety.h - wrais-safety: what privileged I/O must not break, on a disk of
+ * its own that can be filled, frozen, unmounted and taken away.
+ */
+#ifndef WRAIS_SAFETY_H
+#define WRAIS_SAFETY_H
+
+#include "control.h"
+#include "crew.h"
+#include "diskfile.h"
+#include "ktap.h"
+#include "types.h"
+
+/* For anything that must end: far above what a slow machine needs. */
+#define SAFETY_WAIT_NS	(120 * NSEC_PER_SEC)
+
+struct safety {
+	const char *dir;	/* where the disk is mounted */
+	struct wrais_choice parts;	/* switched on while a case runs */
+};
+
+extern struct safety safety;
+
+/* safety_disk.c: a memory-backed null_blk with a file system. */
+
+#define SAFETY_DISK	"wrais-safety"
+
+/* Exits with EXIT_UNSUPPORTED unless this kernel has such disks. */
+void disk_require(void);
+
+/*
+ * A fresh disk of @mib MiB that moves @mbps MB/s, with ext4 on it, below bfq,
+ * mounted with @options. Exits with EXIT_FAILED when it cannot be had.
+ */
+void disk_make(u32 mib, u32 mbps, const char *options);
+
+/* What follows returns 0 or -errno; -ETIMEDOUT when it does not come back. */
+int disk_mount(const char *options);
+int disk_remount(bool read_only);
+int disk_unmount(void);
+int disk_freeze(bool frozen);
+int disk_power(bool on);
+
+/* Fail the test unless the unmounted file system is consistent. */
+void disk_expect_clean(struct ktap_case *t);
+
+/* Bytes that have been written; exits with EXIT_FAILED when nobody knows. */
+u64 disk_written(void);
+
+/* Take it away for good, with what it holds and what is still to be written to it. */
+void disk_drop(void);
+
+/* safety_tasks.c: who uses the disk. */
+
+enum role {
+	ROLE_FILL,		/* append for ever */
+	ROLE_WRITE,		/* the same, giving the oldest blocks back */
+	ROLE_SYNC,		/* append a page, fsync, again and again */
+	ROLE_READ,		/* read a file that is no longer in memory */
+};
+
+#define TASKS_MAX	8U
+
+struct task {
+	enum role role;
+	bool privileged;
+	const char *group;	/* a cgroup to join, NULL: none */
+};
+
+/*
+ * Of a slot of the crew: rounds, value (bytes moved, or of ROLE_SYNC the longest
+ * fsync in ns) and mark (the error number that has ended it).
+ */
+void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count);
+
+/* Remove the files of so many tasks; how many were not there. */
+unsigned int tasks_clean(unsigned int count);
+
+/* Each of them, or task @i, has done so many rounds more; fails the test otherwise. */
+void tasks_advance(struct ktap_case *t, struct crew *crew, u64 rounds);
+void task_advance(struct ktap_case *t, struct crew *crew, unsigned int i, u64 rounds);
+
+/* Bytes that they have moved; of ROLE_SYNC nothing is known. */
+u64 tasks_bytes(const struct crew *crew);
+
+/* They end by themselves with one of two errors; fails the test otherwise. */
+void tasks_expect_error(struct ktap_case *t, struct crew *crew, int error, int other);
+
+/* Ask them to end; fails the test when they do not, or had an error. */
+void tasks_stop(struct ktap_case *t, struct crew *crew);
+
+/* safety_limits.c */
+void case_headroom(struct ktap_case *t);
+void case_shared_headroom(struct ktap_case *t);
+void case_fsync(struct ktap_case *t);
+void case_memory(struct ktap_case *t);
+void case_memory_cgroup(struct ktap_case *t);
+
+/* safety_disruptions.c */
+void case_space(struct ktap_case *t);
+void case_space_journal(struct ktap_case *t);
+void case_freeze(struct ktap_case *t);
+void case_unmount(struct ktap_case *t);
+void case_removal(struct ktap_case *t);
+
+/* safety_ends.c */
+void case_killed(struct ktap_case *t);
+void case_switches(struct ktap_case *t);
+
+/* wrais-safety.c */
+
+/* A number of vm.*, put back at the end; exits with EXIT_FAILED. */
+void vm_set(const char *name, u64 value);
+
+/* A counter of /proc/wrais; fails the test when there is none. */
+u64 counter_now(struct ktap_case *t, const char *name);
+
+/* No part is switched on: who claims to be privileged is not. */
+bool all_off(void);
+
+#endif /* WRAIS_SAFETY_H */

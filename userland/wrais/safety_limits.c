@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * safety_limits.c - wrais-safety: a privileged task that writes for ever is
+ * bounded, in memory and in what it takes from the others.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "privilege.h"
+#include "procfs.h"
+#include "safety.h"
+
+#define DISK_MIB	128U
+/* Slower than any guest writes, where it has to fall behind. */
+#define SLOW_MBPS	5U
+#define DISK_MBPS	15U
+#define ORDERED		"data=ordered"
+
+/* With the headroom less than a writer keeps, which would wait for its own pages. */
+#define DIRTY_BYTES	(16 * MIB)
+#define HEADROOM_PCT	25U
+/* A writer looks at the limits every few pages; the kernel's counters are per CPU. */
+#define SLACK_BYTES	(MIB / 2)
+/* The headroom is used up so often while the privileged are watched. */
+#define NAPS		20U
+/* What they write meanwhile at least, and where there is no headroom. */
+#define WATCHED_BYTES	(64 * MIB)
+#define STOCK_BYTES	(32 * MIB)
+
+/* The others' floor is reckoned over a window: an fsync ends in two of them. */
+#define FLOOR_WINDOW_MS	10000U
+#define FSYNC_MAX_NS	(2 * FLOOR_WINDOW_MS * NSEC_PER_MSEC)
+#define FSYNCS		3U
+
+#define DIRTY_RATIO	80U
+#define ALLOCATE_MAX	(256 * MIB)
+#define CONTROLLERS	CGROUP_ROOT "/cgroup.subtree_control"
+#define GROUP		"wrais-safety"
+#define GROUP_PATH	CGROUP_ROOT "/" GROUP
+#define GROUP_BYTES	(64 * MIB)
+#define GROUP_ALLOCATES	(24 * MIB)
+
+#define VMSTAT		"/proc/vmstat"
+#define TEXT_SIZE	16384U
+
+static void read_file(const char *path, char text[TEXT_SIZE])
+{
+	int error = read_text(path, text, TEXT_SIZE);
+
+	if (error < 0)
+		die(EXIT_FAILED, "%s: %s", path, strerror(-error));
+}
+
+/* Of the line "name value" in a text of many; exits when it has none. */
+static u64 value_in(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+	const char *line = text;
+
+	while (line) {
+		line += *line == '\n';
+		if (!strncmp(line, name, length) && strchr(" :", line[length]))
+			return strtoull(line + length + 1, NULL, 10);
+		line = strchr(line, '\n');
+	}
+	die(EXIT_FAILED, "there is no %s", name);
+}
+
+static u64 value_of(const char *path, const char *name)
+{
+	char text[TEXT_SIZE];
+
+	read_file(path, text);
+	return value_in(text, name);
+}
+
+/* Of one moment: pages go from the one to the other. */
+static u64 dirty_now(void)
+{
+	char text[TEXT_SIZE];
+
+	read_file(VMSTAT, text);
+	return (value_in(text, "nr_dirty") + value_in(text, "nr_writeback")) * PAGE_BYTES;
+}
+
+/* Whether those who write have got where they are to be watched until. */
+struct watch {
+	struct ktap_case *t;
+	const struct crew *crew;	/* all of it writes */
+	u64 bytes;
+	u64 naps;
+	u64 peak;			/* the most that was dirty */
+};
+
+static bool have_come(void *arg)
+{
+	struct watch *w = arg;
+	u64 dirty = dirty_now();
+
+	if (dirty > w->peak)
+		w->peak = dirty;
+	return tasks_bytes(w->crew) >= w->bytes &&
+	       (!w->naps || counter_now(w->t, "dirty_naps") >= w->naps);
+}
+
+static void watch(struct watch *w)
+{
+	bool there = wait_until(have_come, w, SAFETY_WAIT_NS);
+
+	expect(w->t, there, "%llu of %llu bytes written, %llu of %llu naps",
+	       tasks_bytes(w->crew), w->bytes, w->naps ? counter_now(w->t, "dirty_naps") : 0,
+	       w->naps);
+}
+
+static void set_limits(void)
+{
+	vm_set("dirty_bytes", DIRTY_BYTES);
+	vm_set("dirty_background_bytes", DIRTY_BYTES / 2);
+}
+
+static void stay_below(struct ktap_case *t, unsigned int writers)
+{
+	static const struct task tasks[] = {
+		{ ROLE_WRITE, true, NULL }, { ROLE_WRITE, true, NULL },
+		{ ROLE_WRITE, true, NULL },
+	};
+	u64 most = DIRTY_BYTES + DIRTY_BYTES / 100 * HEADROOM_PCT + writers * SLACK_BYTES;
+	struct crew crew;
+	struct watch w = { t, &crew, all_off() ? STOCK_BYTES : WATCHED_BYTES, 0, 0 };
+
+	disk_make(DISK_MIB, SLOW_MBPS, ORDERED);
+	set_limits();
+	wrais_set("dirty_headroom_pct", HEADROOM_PCT);
+	if (!all_off())
+		w.naps = counter_now(t, "dirty_naps") + NAPS;
+	tasks_start(&crew, tasks, writers);
+	watch(&w);
+	tasks_stop(t, &crew);
+	ktap_note(t->ktap, "at most %llu bytes dirty, allowed %llu", w.peak, most);
+	expect(t, w.peak <= most, "%llu bytes dirty, allowed %llu", w.peak, most);
+	if (!all_off())
+		expect(t, w.peak > DIRTY_BYTES, "%llu bytes dirty: no headroom", w.peak);
+}
+
+void case_headroom(struct ktap_case *t)
+{
+	stay_below(t, 1);
+}
+
+void case_shared_headroom(struct ktap_case *t)
+{
+	stay_below(t, 3);
+}
+
+void case_fsync(struct ktap_case *t)
+{
+	enum { SYNCER = 3 };
+	/* a privileged fsync would have the commit raised, for everybody */
+	static const struct task tasks[] = {
+		{ ROLE_WRITE, true, NULL }, { ROLE_WRITE, true, NULL },
+		{ ROLE_READ, true, NULL }, [SYNCER] = { ROLE_SYNC, false, NULL },
+	};
+	struct crew crew;
+	u64 longest;
+
+	disk_make(DISK_MIB, DISK_MBPS, ORDERED);
+	set_limits();
+	wrais_set("floor_window_ms", FLOOR_WINDOW_MS);
+	tasks_start(&crew, tasks, ARRAY_SIZE(tasks));
+	task_advance(t, &crew, 0, 1);
+	task_advance(t, &crew, SYNCER, FSYNCS);
+	longest = load64(&crew.page->slot[SYNCER].value);
+	tasks_stop(t, &crew);
+	ktap_note(t->ktap, "the longest of %u fsyncs took %llu ms", FSYNCS,
+		  longest / NSEC_PER_MSEC);
+	expect(t, longest <= FSYNC_MAX_NS, "an fsync took %llu ms", longest / NSEC_PER_MSEC);
+}
+
+/* In a child: use so much memory. */
+static CREW_FN(allocate)
+{
+	size_t size = (size_t)crew->page->slot[i].value;
+	const char *group = arg;
+	void *memory;
+
+	if (group && cgroup_join(group, 0))
+		return EXIT_FAILED;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || madvise(memory, size, MADV_POPULATE_WRITE))
+		return EXIT_FAILED;
+	return EXIT_GOOD;
+}
+
+/* Others can have memory while the privileged of @group (NULL: none) write. */
+static void leave_memory(struct ktap_case *t, const char *group, u64 size, const char *kills)
+{
+	const struct task tasks[] = {
+		{ ROLE_WRITE, true, group }, { ROLE_WRITE, true, group },
+		{ ROLE_WRITE, true, group },
+	};
+	u64 before = value_of(kills, "oom_kill");
+	struct crew crew, other;
+	struct watch w = { t, &crew, WATCHED_BYTES, 0, 0 };
+	int status;
+
+	disk_make(DISK_MIB, DISK_MBPS, ORDERED);
+	vm_set("dirty_ratio", DIRTY_RATIO);
+	vm_set("dirty_background_ratio", DIRTY_RATIO / 2);
+	wrais_set("dirty_headroom_pct", HEADROOM_PCT);
+	tasks_start(&crew, tasks, ARRAY_SIZE(tasks));
+	watch(&w);
+	crew_create(&other, 1);
+	other.page->slot[0].value = size;
+	crew_fork(&other, allocate, group);
+	crew_gather(&other, SAFETY_WAIT_NS);
+	crew_release(&other);
+	status = crew_wait(&other, 0, now_ns() + SAFETY_WAIT_NS);
+	expect(t, !status, "%llu bytes cannot be had: status %d", size, status);
+	crew_destroy(&other);
+	tasks_advance(t, &crew, 1);
+	tasks_stop(t, &crew);
+	expect(t, value_of(kills, "oom_kill") == before, "somebody was killed for memory");
+}
+
+void case_memory(struct ktap_case *t)
+{
+	u64 size = value_of("/proc/meminfo", "MemAvailable") * 1024 / 2;
+
+	leave_memory(t, NULL, size < ALLOCATE_MAX ? size : ALLOCATE_MAX, VMSTAT);
+}
+
+static bool group_removed(void *unused)
+{
+	(void)unused;
+	return !rmdir(GROUP_PATH) || errno == ENOENT;
+}
+
+void case_memory_cgroup(struct ktap_case *t)
+{
+	char before[256], limit[32];
+
+	if (read_text(CONTROLLERS, before, sizeof(before)) < 0 ||
+	    write_text(CONTROLLERS, "+memory +io")) {
+		skip_test(t, "no cgroup v2 with memory and I/O controllers");
+		return;
+	}
+	mkdir(GROUP_PATH, 0755);
+	snprintf(limit, sizeof(limit), "%llu", GROUP_BYTES);
+	if (expect(t, !write_text(GROUP_PATH "/memory.max", limit), "cannot limit a group"))
+		leave_memory(t, GROUP, GROUP_ALLOCATES, GROUP_PATH "/memory.events");
+	expect(t, wait_until(group_removed, NULL, SAFETY_WAIT_NS), "the group stays");
+	if (!strstr(before, "memory"))
+		write_text(CONTROLLERS, "-memory");
+	if (!strstr(before, "io"))
+		write_text(CONTROLLERS, "-io");
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/* safety_tasks.c - wrais-safety: readers and writers that note what ended them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+#include "ioprio.h"
+#include "privilege.h"
+#include "safety.h"
+
+#define BLOCK		(64U * 1024)
+/* A writer's file holds so much, and gives back so much at a time. */
+#define WRITE_ROOM	(24 * MIB)
+#define PUNCH		(8 * MIB)
+#define READ_SIZE	(4 * MIB)
+
+/* A task at work. */
+struct worker {
+	struct crew_slot *slot;
+	char *buffer;
+	int fd;
+	u64 at;			/* where it goes on */
+	u64 hole;		/* what it has given back */
+};
+
+static void name_file(char path[PATH_MAX], unsigned int i)
+{
+	snprintf(path, PATH_MAX, "%s/task.%u", safety.dir, i + 1);
+}
+
+/* Steps return 0 or an error number. */
+static int append(struct worker *w, size_t size)
+{
+	ssize_t done = pwrite(w->fd, w->buffer, size, (off_t)w->at);
+
+	if (done < 0)
+		return errno;
+	w->at += (u64)done;
+	return 0;
+}
+
+static int step_fill(struct worker *w)
+{
+	int error = append(w, BLOCK);
+
+	store64(&w->slot->value, w->at);
+	return error;
+}
+
+static int step_write(struct worker *w)
+{
+	int error = step_fill(w);
+
+	if (error || w->at - w->hole < WRITE_ROOM + PUNCH)
+		return error;
+	if (fallocate(w->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)w->hole,
+		      (off_t)PUNCH))
+		return errno;
+	w->hole += PUNCH;
+	return 0;
+}
+
+static int step_sync(struct worker *w)
+{
+	int error = append(w, PAGE_BYTES);
+	u64 begin = now_ns(), took;
+
+	if (error)
+		return error;
+	if (fsync(w->fd))
+		return errno;
+	took = now_ns() - begin;
+	if (took > w->slot->value)
+		store64(&w->slot->value, took);
+	return 0;
+}
+
+static int step_read(struct worker *w)
+{
+	ssize_t got = pread(w->fd, w->buffer, BLOCK, (off_t)w->at);
+
+	if (got < 0)
+		return errno;
+	w->at += (u64)got;
+	if (!got) {
+		w->at = 0;
+		forget_pages(w->fd);
+	}
+	store64(&w->slot->value, w->slot->value + (u64)got);
+	return 0;
+}
+
+static int (*const steps[])(struct worker *w) = {
+	[ROLE_FILL] = step_fill,
+	[ROLE_WRITE] = step_write,
+	[ROLE_SYNC] = step_sync,
+	[ROLE_READ] = step_read,
+};
+
+static CREW_FN(work)
+{
+	const struct task *task = (const struct task *)arg + i;
+	struct worker w = { .slot = &crew->page->slot[i], .buffer = malloc(BLOCK) };
+	char path[PATH_MAX];
+	int error = 0;
+
+	if (!w.buffer)
+		die(EXIT_FAILED, "no memory");
+	memset(w.buffer, 0x5a, BLOCK);
+	if (task->privileged)
+		error = ioprio_change(0, (struct ioprio){ IO_RT, 0 });
+	if (!error && task->group)
+		error = cgroup_join(task->group, 0);
+	if (error)
+		die(EXIT_FAILED, "task %u: its privilege or group: %s", i + 1,
+		    strerror(-error));
+	name_file(path, i);
+	w.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	error = w.fd < 0 ? errno : 0;
+	forget_pages(w.fd);
+	while (!error && !load(&crew->page->stop)) {
+		error = steps[task->role](&w);
+		store64(&w.slot->rounds, w.slot->rounds + 1);
+	}
+	store(&w.slot->mark, (u32)error);
+	return EXIT_GOOD;
+}
+
+void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count)
+{
+	char path[PATH_MAX];
+	unsigned int i;
+
+	crew_create(crew, count);
+	for (i = 0; i < count; i++) {
+		if (tasks[i].role == ROLE_READ) {
+			name_file(path, i);
+			disk_file(path, READ_SIZE);
+		}
+		crew_fork(crew, work, tasks);
+	}
+	crew_gather(crew, SAFETY_WAIT_NS);
+	crew_release(crew);
+}
+
+struct goal {
+	const struct crew_slot *slot;
+	u64 rounds;
+};
+
+static bool has_advanced(void *arg)
+{
+	const struct goal *goal = arg;
+
+	return load64(&goal->slot->rounds) >= goal->rounds || load(&goal->slot->mark);
+}
+
+static void await_goal(struct ktap_case *t, unsigned int i, struct goal goal)
+{
+	bool there = wait_until(has_advanced, &goal, SAFETY_WAIT_NS);
+	u32 error = load(&goal.slot->mark);
+
+	expect(t, !error, "task %u was ended: %s", i + 1, strerror((int)error));
+	expect(t, there, "task %u does not get on: %llu rounds, not %llu", i + 1,
+	       load64(&goal.slot->rounds), goal.rounds);
+}
+
+void task_advance(struct ktap_case *t, struct crew *crew, unsigned int i, u64 rounds)
+{
+	const struct crew_slot *slot = &crew->page->slot[i];
+
+	await_goal(t, i, (struct goal){ slot, load64(&slot->rounds) + rounds });
+}
+
+void tasks_advance(struct ktap_case *t, struct crew *crew, u64 rounds)
+{
+	struct goal goal[crew->count];
+	unsigned int i;
+
+	for (i = 0; i < crew->count; i++) {
+		goal[i].slot = &crew->page->slot[i];
+		goal[i].rounds = load64(&goal[i].slot->rounds) + rounds;
+	}
+	for (i = 0; i < crew->count; i++)
+		await_goal(t, i, goal[i]);
+}
+
+unsigned int tasks_clean(unsigned int count)
+{
+	unsigned int missing = 0;
+	char path[PATH_MAX];
+
+	while (count--) {
+		name_file(path, count);
+		missing += unlink(path) != 0;
+	}
+	return missing;
+}
+
+u64 tasks_bytes(const struct crew *crew)
+{
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < crew->count; i++)
+		sum += load64(&crew->page->slot[i].value);
+	return sum;
+}
+
+void tasks_expect_error(struct ktap_case *t, struct crew *crew, int error, int other)
+{
+	unsigned int i, late = crew_reap(crew, SAFETY_WAIT_NS);
+
+	expect(t, !late, "%u tasks have not ended", late);
+	for (i = 0; i < crew->count; i++) {
+		int got = (int)load(&crew->page->slot[i].mark);
+
+		expect(t, got == error || got == other, "task %u: %s, not %s", i + 1,
+		       got ? strerror(got) : "no error", strerror(error));
+	}
+	crew_destroy(crew);
+}
+
+void tasks_stop(struct ktap_case *t, struct crew *crew)
+{
+	unsigned int late;
+
+	store(&crew->page->stop, 1);
+	late = crew_reap(crew, SAFETY_WAIT_NS);
+	expect(t, !late, "%u tasks have not ended", late);
+	for (unsigned int i = 0; i < crew->count; i++) {
+		u32 error = load(&crew->page->slot[i].mark);
+
+		expect(t, !error, "task %u was ended: %s", i + 1, strerror((int)error));
+	}
+	crew_destroy(crew);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* wrais-safety.c - what privileged I/O must not break. */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "keep.h"
+#include "procfs.h"
+#include "safety.h"
+
+#define VM		"/proc/sys/vm"
+
+struct safety safety = { .dir = "/run/wrais-safety" };
+
+static const struct ktap_test cases[] = {
+	{ "headroom", case_headroom },
+	{ "shared-headroom", case_shared_headroom },
+	{ "fsync", case_fsync },
+	{ "memory", case_memory },
+	{ "memory-cgroup", case_memory_cgroup },
+	{ "space", case_space },
+	{ "space-journal", case_space_journal },
+	{ "freeze", case_freeze },
+	{ "unmount", case_unmount },
+	{ "removal", case_removal },
+	{ "killed", case_killed },
+	{ "switches", case_switches },
+};
+
+static const char usage[] =
+"Usage: wrais-safety [options] [CASE...]\n"
+"\n"
+"Test what privileged I/O must not break, on a disk in memory that is made for it:\n"
+"the bounds of what a privileged task takes, and a disk that is full, frozen,\n"
+"unmounted or gone under privileged and other tasks. The output is KTAP. Switches\n"
+"and limits are put back at the end. Cases (all):\n"
+"\n"
+"  headroom, shared-headroom   dirty memory stays below threshold and headroom\n"
+"  fsync                       the others' fsync ends beside privileged writers\n"
+"  memory, memory-cgroup       nobody runs out of memory beside them\n"
+"  space, space-journal        no space left: everybody is told, all is well again\n"
+"  freeze, unmount, removal    the file system or its disk goes away meanwhile\n"
+"  killed                      nobody is raised for a task that is dead\n"
+"  switches                    the parts are switched while they are in use\n"
+"\n"
+"  -d, --dir DIR       where the disk is mounted (/run/wrais-safety)\n"
+"      --wrais PARTS   which parts are on (all); with none the same tests show\n"
+"                      what the kernel does without\n"
+"      --ktap          no effect, the output is always KTAP\n"
+"  -h, --help          this text\n"
+"  -V, --version       the version\n";
+
+static void parse(int argc, char **argv)
+{
+	enum { OPT_WRAIS = 256, OPT_KTAP };
+	static const struct option longs[] = {
+		{ "dir", required_argument, NULL, 'd' },
+		{ "wrais", required_argument, NULL, OPT_WRAIS },
+		{ "ktap", no_argument, NULL, OPT_KTAP },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	safety.parts = wrais_choose("--wrais", "all");
+	while ((c = getopt_long(argc, argv, ":d:hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			safety.dir = optarg;
+			break;
+		case OPT_WRAIS:
+			safety.parts = wrais_choose("--wrais", optarg);
+			break;
+		case OPT_KTAP:
+			break;
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+}
+
+/* The numbers in the order in which they are put back: 0 leaves the other's. */
+static struct {
+	const char *name;
+	u64 value;
+	bool saved;
+} limits[] = {
+	{ .name = "dirty_ratio" }, { .name = "dirty_background_ratio" },
+	{ .name = "dirty_bytes" }, { .name = "dirty_background_bytes" },
+};
+
+static int vm_write(const char *name, u64 value)
+{
+	char path[128], text[32];
+
+	snprintf(path, sizeof(path), VM "/%s", name);
+	snprintf(text, sizeof(text), "%llu", value);
+	return write_text(path, text);
+}
+
+void vm_set(const char *name, u64 value)
+{
+	int error = vm_write(name, value);
+
+	if (error)
+		die(EXIT_FAILED, "vm.%s: %llu: %s", name, value, strerror(-error));
+}
+
+static void vm_save(void)
+{
+	char path[128];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		snprintf(path, sizeof(path), VM "/%s", limits[i].name);
+		limits[i].saved = !read_number(path, &limits[i].value) && limits[i].value;
+	}
+}
+
+static void vm_restore(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++)
+		if (limits[i].saved)
+			vm_write(limits[i].name, limits[i].value);
+}
+
+u64 counter_now(struct ktap_case *t, const char *name)
+{
+	struct wrais_stats stats;
+	u64 value = 0;
+
+	wrais_read(&stats);
+	expect(t, wrais_find(&stats, name, &value), WRAIS_PROC " has no %s", name);
+	return value;
+}
+
+bool all_off(void)
+{
+	return !safety.parts.any;
+}
+
+/* Exits with EXIT_USAGE when there is none of that name. */
+static const struct ktap_test *find_case(const char *name)
+{
+	const char *names[ARRAY_SIZE(cases) + 1] = { };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		names[i] = cases[i].name;
+	return &cases[args_choice("case", name, names)];
+}
+
+/* Everything as it was before, whatever the case has left. */
+static void run_case(struct ktap *k, const struct ktap_test *test)
+{
+	wrais_apply(&safety.parts);
+	ktap_run(k, test);
+	disk_drop();
+	wrais_restore();
+	vm_restore();
+}
+
+int main(int argc, char **argv)
+{
+	struct ktap k;
+	int i;
+
+	args_init("wrais-safety");
+	parse(argc, argv);
+	for (i = optind; i < argc; i++)
+		find_case(argv[i]);
+	wrais_require();
+	disk_require();
+	if (geteuid())
+		die(EXIT_FAILED, "be root: disks are made and taken away");
+	wrais_check(&safety.parts);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		die(EXIT_FAILED, "no mount namespace: %s", strerror(errno));
+	wrais_save();
+	vm_save();
+	if (optind == argc) {
+		ktap_start(&k, ARRAY_SIZE(cases));
+		for (i = 0; i < (int)ARRAY_SIZE(cases); i++)
+			run_case(&k, &cases[i]);
+	} else {
+		ktap_start(&k, (unsigned int)(argc - optind));
+		for (i = optind; i < argc; i++)
+			run_case(&k, find_case(argv[i]));
+	}
+	return ktap_finish(&k);
+}
