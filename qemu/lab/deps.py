@@ -31,12 +31,14 @@ KERNEL = (
 PURPOSES: dict[str, tuple[str, ...]] = {
     "kernel": KERNEL,
     "llvm": ("clang", "lld", "llvm"),
-    "userland": (*TOOLCHAIN, "libsqlite3-dev"),
+    "userland": (*TOOLCHAIN, "g++", "libsqlite3-dev", "libzmq3-dev"),
     # uidmap is how mmdebstrap works without root.
     "image": ("mmdebstrap", "squashfs-tools-ng", "uidmap"),
     # e2fsprogs makes the file systems of guests that have no disk.
     "emulator": ("e2fsprogs", "qemu-system-x86"),
     "python": ("python3-venv",),
+    # What is compared with, and what makes containers, in runs on the host itself.
+    "peers": ("crun", "iperf3", "iproute2"),
     "check": (*KERNEL, "git", "python3-venv", "sparse"),
     "menuconfig": (*KERNEL, "libncurses-dev", "pkg-config"),
     "tags": (*KERNEL, "universal-ctags"),

@@ -410,11 +410,59 @@ def _udprate_tools() -> Suite:
     )
 
 
+def _ipclat_run(name: str, mechanisms: str, *args: str, timeout_s: int = 120) -> Entry:
+    amount = ("-k", "200", "-n", "1", "-w", "20", "--seconds", "20")
+    return Entry(name, ("ipclat", "-m", mechanisms, *amount, *args), timeout_s)
+
+
+def _ipclat() -> Suite:
+    """Each mechanism under each policy, two CPUs in virtual time."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    policies = ("other", "rr:90", "fifo", "lottery:1000")
+    spinning = "spin,spin-affinity,spin-shm,flag"
+    waiting = "semaphore,futex,pipe,eventfd,unix,mq,zmq-inproc,zmq-ipc,zmq-tcp,zmq-perf"
+    tickets = ("--policy", "lottery:9000", "--hog-tickets", "500")
+    return Suite(
+        "ipclat",
+        machine,
+        (
+            *(_ipclat_run(f"spin-{p}", spinning, "--policy", p) for p in policies),
+            *(_ipclat_run(f"wait-{p}", waiting, "--policy", p) for p in policies),
+            _ipclat_run("hogs-fifo", waiting, "--hogs", "2", "--policy", "fifo"),
+            _ipclat_run("hogs-lottery", waiting, "--hogs", "2", *tickets),
+        ),
+    )
+
+
+def _ipclat_containers() -> Suite:
+    """Two containers of crun, from the root image."""
+    both = "zmq-tcp-containers,shm-containers"
+    runs = {
+        policy: f"ipclat -m {both} -k 200 -n 1 --policy {policy}"
+        for policy in ("other", "rr:90", "lottery:1000")
+    }
+    clean = '[ -z "$(ls /dev/shm)" ] && ! ip link | grep ipclat'
+    return Suite(
+        "ipclat-containers",
+        _smp_machine(2),
+        tuple(
+            shell(
+                f"containers-{policy}",
+                f"{run} >/tmp/out; status=$?; cat /tmp/out; "
+                f"[ $status -eq 0 ] && ! grep 'not supported' /tmp/out && {clean}",
+                180,
+            )
+            for policy, run in runs.items()
+        ),
+    )
+
+
 def _all() -> tuple[Suite, ...]:
     return (
         *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
         *(_tools(), _smp(), _nohz(), _torture(), _torture_core()),
         *(_wrais_api(), _wrais_io(), _wrais_safety(), _udprate(), _udprate_tools()),
+        *(_ipclat(), _ipclat_containers()),
     )
 
 

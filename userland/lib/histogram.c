@@ -152,13 +152,3 @@ void histogram_fit(const struct histogram *h, struct histogram_fit *fit)
 	measure_distances(h, fit);
 }
 
-void histogram_csv(const struct histogram *h, FILE *file)
-{
-	unsigned int i;
-
-	fprintf(file, "from,to,count\n");
-	for (i = 0; i < HISTOGRAM_BUCKETS - 1; i++)
-		if (h->bucket[i])
-			fprintf(file, "%llu,%llu,%llu\n", histogram_floor(i),
-				histogram_floor(i + 1), h->bucket[i]);
-}

@@ -6,8 +6,6 @@
 #ifndef LAB_HISTOGRAM_H
 #define LAB_HISTOGRAM_H
 
-#include <stdio.h>
-
 #include "types.h"
 
 #define HISTOGRAM_BITS		7
@@ -45,8 +43,5 @@ struct histogram_fit {
 };
 
 void histogram_fit(const struct histogram *h, struct histogram_fit *fit);
-
-/* "from,to,count" lines of the buckets that are not empty, under a header. */
-void histogram_csv(const struct histogram *h, FILE *file);
 
 #endif /* LAB_HISTOGRAM_H */

@@ -52,7 +52,7 @@ def test_names_of_the_issue() -> None:
         *("boot", "kunit", "lottery-api", "lottery-list", "lottery-rbtree"),
         *("lottery-tools", "lottery-smp", "lottery-nohz", "lottery-torture"),
         *("lottery-torture-core", "wrais-api", "wrais-io", "wrais-safety"),
-        *("udprate", "udprate-tools"),
+        *("udprate", "udprate-tools", "ipclat", "ipclat-containers"),
     }
 
 

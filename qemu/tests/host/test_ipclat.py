@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""ipclat on this machine: bad input, then every mechanism for a moment, whatever it takes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.paths import Paths
+
+# Those that need neither two CPUs nor root.
+MECHANISMS = (
+    *("semaphore", "zmq-inproc", "zmq-ipc", "zmq-tcp"),
+    *("futex", "pipe", "eventfd", "unix", "mq"),
+)
+SPINNING = ("spin", "spin-affinity", "spin-shm")
+
+
+def ipclat(paths: Paths, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [str(paths.bin / "ipclat"), *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+
+
+def rows(paths: Paths, *words: str) -> list[dict[str, Any]]:
+    done = ipclat(paths, "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-m", "telepathy"), "--mechanism: bad value 'telepathy': try --list"),
+        (("-m", ""), "--mechanism: bad value ''"),
+        (("-m", "pipe,"), "--mechanism: bad value ''"),
+        (("-k", "0"), "--iterations: bad value '0': allowed 1..100000000"),
+        (("-k", "1e6"), "--iterations: bad value '1e6'"),
+        (("-n", "0"), "--repeats: bad value '0': allowed 1..10000"),
+        (("-w", "-1"), "--warmup: bad value '-1'"),
+        (("--seconds", "0"), "--seconds: bad value '0': allowed 1..3600"),
+        (("--policy", "batch"), "--policy: bad value 'batch': allowed other, rr:PRIORITY"),
+        (("--policy", "rr:0"), "--policy: bad value 'rr:0'"),
+        (("--policy", "fifo:"), "--policy: bad value 'fifo:'"),
+        (("--hogs", "65"), "--hogs: bad value '65': allowed 0..64"),
+        (("--hog-tickets", "10"), "--hog-tickets needs --hogs"),
+        (("--runtime", "/no/such/crun"), "--runtime: bad value '/no/such/crun'"),
+        (("--side", "sender"), "--side is for containers that ipclat starts"),
+        (("pipe",), "unexpected argument 'pipe'"),
+        (("-m", "pipe", "-k", "1", "-n", "1", "--repeats-csv", "/no/such/dir/x"), "--repeats-csv"),
+    ],
+)
+def test_bad_input(lab_paths: Paths, words: tuple[str, ...], said: str) -> None:
+    done = ipclat(lab_paths, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("ipclat: ") and said in line
+
+
+def test_every_mechanism_of_the_reference_is_there(lab_paths: Paths) -> None:
+    listed = [line.split()[0] for line in ipclat(lab_paths, "--list").stdout.splitlines()]
+    containers = ("zmq-tcp-containers", "shm-containers")
+    assert set(listed) == {*SPINNING, *MECHANISMS, *containers, "flag", "zmq-perf"}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism(lab_paths: Paths, name: str) -> None:
+    """No sample is lost, and what is said of them hangs together."""
+    amount = ("-k", "200", "-n", "3", "-w", "10", "--seconds", "60")
+    (row,) = rows(lab_paths, "-m", name, *amount)
+    assert (row["mechanism"], row["samples"], row["missing"]) == (name, 600, "")
+    assert 0 < row["p1_ns"] <= row["p50_ns"] <= row["p99_ns"] <= row["p999_ns"] <= row["max_ns"]
+    assert row["low_ns"] <= row["model_mean_ns"] <= row["high_ns"]
+    assert row["mean_ns"] <= row["max_ns"]
+    assert 0.1 < row["tsc_ghz"] < 10 and 0 < row["clock_overhead_ns"] < 10_000
+    assert row["p50_cycles"] == pytest.approx(row["p50_ns"] * row["tsc_ghz"], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", [*SPINNING, "flag"])
+def test_spinning_needs_two_cpus(lab_paths: Paths, name: str) -> None:
+    alone = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    argv = [*alone, str(lab_paths.bin / "ipclat"), "-m", name]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == f"ipclat: {name}: not supported here: spinning needs two CPUs\n"
+
+
+def test_what_is_missing_is_named_beside_the_others(lab_paths: Paths) -> None:
+    alone = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    words = ("-m", "pipe,spin", "-k", "10", "-n", "1")
+    argv = [*alone, str(lab_paths.bin / "ipclat"), *words]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert "not supported here: spinning needs two CPUs" in done.stdout.splitlines()[-1]
+
+
+def test_files(lab_paths: Paths, tmp_path: Path) -> None:
+    """The histogram holds every sample; there is a line for each repeat."""
+    histogram, repeats = tmp_path / "h.csv", tmp_path / "r.csv"
+    files = ("--histogram", str(histogram), "--repeats-csv", str(repeats))
+    rows(lab_paths, "-m", "pipe,unix", "-k", "100", "-n", "4", *files)
+    with histogram.open(newline="") as stream:
+        buckets = list(csv.DictReader(stream))
+    for name in ("pipe", "unix"):
+        own = [bucket for bucket in buckets if bucket["mechanism"] == name]
+        assert sum(int(bucket["count"]) for bucket in own) == 400
+        assert all(float(b["from_ns"]) < float(b["to_ns"]) for b in own)
+    with repeats.open(newline="") as stream:
+        lines = [(line["mechanism"], line["repeat"]) for line in csv.DictReader(stream)]
+    assert lines == [(name, str(n)) for n in range(1, 5) for name in ("pipe", "unix")]
+
+
+def test_a_policy_that_this_kernel_lacks(lab_paths: Paths) -> None:
+    """On a kernel of ours it runs; on any other it says why not."""
+    done = ipclat(lab_paths, "-m", "pipe", "-k", "10", "-n", "1", "--policy", "lottery:10")
+    if done.returncode:
+        assert done.returncode in (1, 3) and done.stdout == ""
+        (line,) = done.stderr.splitlines()
+        assert "SCHED_LOTTERY" in line

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ipclat.h - how long one thread needs to reach another.
+ *
+ * The sender reads the clock, publishes that reading through the mechanism, and waits
+ * for an answer through the same mechanism before it does so again. The receiver reads
+ * the clock when it has the message, answers, and notes the difference. So a stamp is
+ * never overwritten before it is used, and an answer is never measured.
+ */
+#ifndef IPCLAT_H
+#define IPCLAT_H
+
+#include <semaphore.h>
+
+#include "histogram.h"
+#include "policy.h"
+#include "tsc.h"
+#include "types.h"
+
+enum side { SENDER, RECEIVER, SIDES };
+
+/* What is sent instead of a stamp; a stamp is never so small. */
+#define WORD_ANSWER	1ULL
+#define WORD_STOP	2ULL
+
+#define ENDPOINT_MAX	128U
+
+/* A word that has a cache line for itself. */
+struct slot {
+	u64 word;
+} __aligned(64);
+
+/* All that the two sides share; plain memory, which two containers may map. */
+struct page {
+	u64 iterations;
+	u64 warmup;
+	u64 limit_cycles;	/* of the sender: stop when it has taken so long */
+	u64 overhead;		/* of the clock, cycles: taken off each sample */
+	struct policy policy;
+	bool pin;		/* sender and receiver each on a CPU of its own */
+	u32 arrived;
+	char endpoint[ENDPOINT_MAX];
+	struct slot slot[SIDES];	/* to this side: spinning, futex, stamps */
+	sem_t semaphore[SIDES];
+	struct histogram histogram;	/* cycles */
+};
+
+struct mechanism {
+	const char *name;
+	const char *text;
+	bool threads;		/* the sides are threads of one process */
+	bool spins;		/* needs a CPU for each side */
+	bool pinned;		/* each side on one CPU */
+	bool containers;	/* the sides are in two containers */
+	bool baseline;		/* not a mechanism, but what one is compared with */
+	/* NULL, or why it cannot be used here */
+	const char *(*missing)(void);
+	/* before there are sides; may be NULL, as attach, detach and clean_up */
+	void (*set_up)(struct page *page);
+	/* by a side, with its policy */
+	void (*attach)(struct page *page, enum side side);
+	/* to the other side */
+	void (*send)(struct page *page, enum side side, u64 word);
+	u64 (*receive)(struct page *page, enum side side);
+	void (*detach)(struct page *page, enum side side);
+	/* when there are no sides any more, however they ended */
+	void (*clean_up)(struct page *page);
+	/* baselines: everything that a side does */
+	void (*run)(struct page *page, enum side side);
+};
+
+/* NULL ends it. */
+extern const struct mechanism *const mechanisms[];
+const struct mechanism *find_mechanism(const char *name);
+
+/* One file each */
+extern const struct mechanism via_spin, via_spin_affinity, via_spin_shm, via_semaphore,
+	via_zmq_inproc, via_zmq_ipc, via_zmq_tcp, via_zmq_containers, via_shm_containers,
+	via_futex, via_pipe, via_eventfd, via_unix, via_mq, base_flag, base_zmq_perf;
+
+/* via_spin.c APIs for those who spin elsewhere */
+void spin_send(struct page *page, enum side side, u64 word);
+u64 spin_receive(struct page *page, enum side side);
+
+/* via_zmq.c APIs for ZeroMQ elsewhere */
+void zmq_start(struct page *page, enum side side, int type);
+void zmq_put(struct page *page, enum side side, u64 word);
+u64 zmq_get(struct page *page, enum side side);
+void zmq_stop(struct page *page, enum side side);
+void zmq_ipc_endpoint(struct page *page);
+void zmq_ipc_remove(struct page *page);
+
+static inline enum side other(enum side side)
+{
+	return side == SENDER ? RECEIVER : SENDER;
+}
+
+/* sides.c APIs */
+struct settings {
+	u64 iterations;
+	u64 warmup;
+	u64 limit_ns;		/* of a repeat */
+	u32 repeats;
+	struct policy policy;
+	bool pin;
+	const char *runtime;	/* of containers */
+	struct tsc tsc;
+};
+
+/* What a side does once the mechanism is there. Exits on errors. */
+void run_side(struct page *page, const struct mechanism *m, enum side side);
+/*
+ * One repeat; its samples are added to @h. NULL, or why that failed: a side died or
+ * did not end in time.
+ */
+const char *run_pair(const struct settings *s, const struct mechanism *m, struct histogram *h);
+void fill_page(struct page *page, const struct settings *s);
+
+/* container.c APIs */
+const char *containers_missing(void);
+/* Wait for both containers; NULL or why that failed. */
+const char *run_containers(const struct settings *s, const struct mechanism *m,
+			   struct histogram *h);
+/* In a container: ipclat --side SIDE */
+int contained_side(const char *mechanism, const char *side);
+void set_runtime(const char *path);
+/* Which runtime there is, NULL if none. */
+const char *runtime_name(void);
+
+#endif /* IPCLAT_H */
