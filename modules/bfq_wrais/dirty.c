@@ -38,7 +38,7 @@ static void wrais_decide(enum wrais_event verdict, unsigned long dirty,
 	trace_wrais_throttle(verdict, dirty, thresh);
 }
 
-unsigned int wrais_headroom_pct = 20;
+unsigned int wrais_headroom_pct = 25;
 unsigned int wrais_nap_ms = 10;
 
 /* When somebody privileged used the disk last [jiffies]; 0 if never. */

@@ -20,7 +20,7 @@ const char *const wrais_parts[] = {
 static const char *const unusual_parts[] = { "join", "flusher" };
 
 const struct wrais_knob wrais_knobs[] = {
-	{ "dirty_headroom_pct", 20, 1, 25 },
+	{ "dirty_headroom_pct", 25, 1, 25 },
 	{ "nap_ms", 10, 1, 200 },
 	{ "floor_pct", 5, 0, 50 },
 	{ "floor_window_ms", 30000, 1000, 300000 },
