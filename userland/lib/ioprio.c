@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ioprio.c - the I/O priority of a task. */
 #include <errno.h>
+#include <getopt.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "ioprio.h"
 
 /* The kernel's encoding. */
@@ -32,4 +35,45 @@ int ioprio_read(pid_t tid, struct ioprio *prio)
 	prio->class = (unsigned int)value >> CLASS_SHIFT & CLASS_MASK;
 	prio->level = (unsigned int)value & LEVEL_MASK;
 	return 0;
+}
+
+bool ioprio_option(int c, struct ioprio_options *o)
+{
+	switch (c) {
+	case OPT_IO_CLASS:
+		o->prio.class = args_choice("--class", optarg, ioprio_classes);
+		o->class_set = true;
+		return true;
+	case OPT_IO_LEVEL:
+		o->prio.level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
+		o->level_set = true;
+		return true;
+	}
+	return false;
+}
+
+static bool has_level(struct ioprio prio)
+{
+	return prio.class == IO_RT || prio.class == IO_BE;
+}
+
+void ioprio_check(const struct ioprio_options *o)
+{
+	if (o->level_set && !(o->class_set && has_level(o->prio)))
+		die(EXIT_USAGE, "--level goes with --class rt and be");
+}
+
+void ioprio_take(const struct ioprio_options *o)
+{
+	struct ioprio prio = o->prio;
+	int error;
+
+	if (!o->class_set)
+		return;
+	if (!o->level_set && has_level(prio))
+		prio.level = IOPRIO_LEVEL_USUAL;
+	error = ioprio_change(0, prio);
+	if (error)
+		die(EXIT_FAILED, "I/O class %s: %s", ioprio_classes[prio.class],
+		    strerror(-error));
 }

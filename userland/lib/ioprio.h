@@ -30,4 +30,25 @@ struct ioprio {
 int ioprio_change(pid_t tid, struct ioprio prio);
 int ioprio_read(pid_t tid, struct ioprio *prio);
 
+/* --class and --level of a program's command line. */
+struct ioprio_options {
+	struct ioprio prio;
+	bool class_set;
+	bool level_set;
+};
+
+enum { OPT_IO_CLASS = 768, OPT_IO_LEVEL };
+
+/* False when the option is none of these; exits with EXIT_USAGE. */
+bool ioprio_option(int c, struct ioprio_options *o);
+
+/* Exits with EXIT_USAGE when the two do not go together. */
+void ioprio_check(const struct ioprio_options *o);
+
+/*
+ * Give the caller what was asked for, if anything was, at the usual level unless
+ * one was named; exits with EXIT_FAILED when it is not permitted.
+ */
+void ioprio_take(const struct ioprio_options *o);
+
 #endif /* LAB_IOPRIO_H */

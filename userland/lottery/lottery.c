@@ -15,16 +15,7 @@
 #include "json.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
-#include "procfs.h"
-
-#define EXIT_NOT_EXECUTABLE	126
-#define EXIT_NOT_FOUND		127
-
-/* Above every thread id: the kernel's PID_MAX_LIMIT. */
-#define TID_LIMIT	4194304U
-
-/* Threads of one process that -a follows. */
-#define THREADS_MAX	65536U
+#include "target.h"
 
 static const char usage[] =
 "Usage: lottery -t TICKETS [options] COMMAND [ARGUMENT...]\n"
@@ -285,41 +276,9 @@ static bool treat(const struct options *o, pid_t pid, bool may_be_gone)
 	return true;
 }
 
-/* Treat the threads that were not treated before; returns how many. */
-static unsigned int treat_new_threads(const struct options *o, pid_t *tids, u8 *seen)
+static bool treat_thread(const void *arg, pid_t tid)
 {
-	int i, count = read_threads(o->pid, tids, THREADS_MAX);
-	unsigned int treated = 0;
-
-	if (count < 0)
-		refused(o->pid, count == -ENOENT ? ESRCH : -count);
-	if (count > (int)THREADS_MAX)
-		die(EXIT_FAILED, "pid %d: more than %u threads", o->pid, THREADS_MAX);
-	for (i = 0; i < count; i++) {
-		u32 tid = (u32)tids[i];
-
-		if (tid >= TID_LIMIT || seen[tid])
-			continue;
-		seen[tid] = 1;
-		treated += treat(o, tids[i], true);
-	}
-	return treated;
-}
-
-/* Again and again: a thread not yet changed may have started another. */
-static void treat_threads(const struct options *o)
-{
-	pid_t *tids = malloc(THREADS_MAX * sizeof(*tids));
-	u8 *seen = calloc(TID_LIMIT, sizeof(*seen));
-
-	if (!tids || !seen)
-		die(EXIT_FAILED, "no memory");
-	if (!treat_new_threads(o, tids, seen))
-		refused(o->pid, ESRCH);
-	while (o->set && treat_new_threads(o, tids, seen))
-		continue;
-	free(seen);
-	free(tids);
+	return treat(arg, tid, true);
 }
 
 static void show_limits(const struct options *o)
@@ -347,7 +306,6 @@ static void show_limits(const struct options *o)
 static void __noreturn run_command(const struct options *o, char **command)
 {
 	struct lottery_attr attr;
-	int error;
 
 	get(0, &attr, false);
 	change(o, 0, &attr);
@@ -355,11 +313,7 @@ static void __noreturn run_command(const struct options *o, char **command)
 		get(0, &attr, false);
 		show(o, getpid(), "new", &attr);
 	}
-	finish_output();
-	execvp(command[0], command);
-	error = errno;
-	complain("cannot run %s: %s", command[0], strerror(error));
-	exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+	become(command);
 }
 
 int main(int argc, char **argv)
@@ -373,10 +327,10 @@ int main(int argc, char **argv)
 		show_limits(&o);
 	else if (!o.pid)
 		run_command(&o, argv + optind);
-	else if (o.all)
-		treat_threads(&o);
-	else
+	else if (!o.all)
 		treat(&o, o.pid, false);
+	else if (!each_thread(o.pid, treat_thread, &o, o.set))
+		refused(o.pid, ESRCH);
 	finish_output();
 	return EXIT_GOOD;
 }

@@ -44,8 +44,7 @@ static const char usage[] =
 
 enum {
 	OPT_PROBE = 256, OPT_PAGES, OPT_WRITE_EVERY, OPT_WRITE, OPT_FSYNC, OPT_THINK,
-	OPT_EVERY, OPT_RANDOM, OPT_SEED, OPT_ENDLESS, OPT_STALL, OPT_CLASS, OPT_LEVEL,
-	OPT_JSON,
+	OPT_EVERY, OPT_RANDOM, OPT_SEED, OPT_ENDLESS, OPT_STALL, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -61,8 +60,8 @@ static const struct option longs[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "endless", required_argument, NULL, OPT_ENDLESS },
 	{ "stall-ms", required_argument, NULL, OPT_STALL },
-	{ "class", required_argument, NULL, OPT_CLASS },
-	{ "level", required_argument, NULL, OPT_LEVEL },
+	{ "class", required_argument, NULL, OPT_IO_CLASS },
+	{ "level", required_argument, NULL, OPT_IO_LEVEL },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -71,9 +70,7 @@ static const struct option longs[] = {
 
 struct options {
 	struct probe_options probe;
-	bool class_set;
-	bool level_set;
-	struct ioprio prio;
+	struct ioprio_options prio;
 };
 
 /* What the probe does; false for another option. */
@@ -131,10 +128,7 @@ static void check(const struct options *o)
 		die(EXIT_USAGE, "--think and --every go together");
 	if (!p->write_every && (p->write_bytes || p->fsync_every))
 		die(EXIT_USAGE, "--write and --fsync need writes: --write-every is 0");
-	if (o->level_set && !o->class_set)
-		die(EXIT_USAGE, "--level needs --class");
-	if (o->level_set && o->prio.class != IO_RT && o->prio.class != IO_BE)
-		die(EXIT_USAGE, "--level goes with --class rt and be");
+	ioprio_check(&o->prio);
 }
 
 static void parse(int argc, char **argv, struct options *o)
@@ -143,17 +137,9 @@ static void parse(int argc, char **argv, struct options *o)
 	int c;
 
 	while ((c = getopt_long(argc, argv, ":o:hV", longs, NULL)) != -1) {
-		if (parse_probe(c, &o->probe))
+		if (parse_probe(c, &o->probe) || ioprio_option(c, &o->prio))
 			continue;
 		switch (c) {
-		case OPT_CLASS:
-			o->prio.class = args_choice("--class", optarg, ioprio_classes);
-			o->class_set = true;
-			break;
-		case OPT_LEVEL:
-			o->prio.level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
-			o->level_set = true;
-			break;
 		case OPT_JSON:
 			break;
 		case 'h':
@@ -175,20 +161,6 @@ static void parse(int argc, char **argv, struct options *o)
 	check(o);
 }
 
-static void take_priority(struct options *o)
-{
-	int error;
-
-	if (!o->class_set)
-		return;
-	if (!o->level_set && (o->prio.class == IO_RT || o->prio.class == IO_BE))
-		o->prio.level = IOPRIO_LEVEL_USUAL;
-	error = ioprio_change(0, o->prio);
-	if (error)
-		die(EXIT_FAILED, "I/O class %s: %s", ioprio_classes[o->prio.class],
-		    strerror(-error));
-}
-
 int main(int argc, char **argv)
 {
 	struct options o = { .probe = probe_defaults() };
@@ -196,7 +168,7 @@ int main(int argc, char **argv)
 
 	args_init("lprobe");
 	parse(argc, argv, &o);
-	take_priority(&o);
+	ioprio_take(&o.prio);
 	probe_run(&o.probe, &result);
 	json_open();
 	probe_json(&result);

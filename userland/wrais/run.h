@@ -30,9 +30,7 @@ struct run_options {
 	bool wrais_set;
 	struct wrais_choice wrais;
 	bool no_priority;
-	bool class_set;
-	bool level_set;
-	struct ioprio prio;
+	struct ioprio_options prio;
 	struct load_options load;
 	unsigned int kind;	/* the index in probe_kinds */
 	struct probe_options probe;

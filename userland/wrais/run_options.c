@@ -63,9 +63,9 @@ LOAD_USAGE
 
 enum {
 	OPT_MOUNT = 256, OPT_MOUNT_OPTIONS, OPT_SCHED, OPT_SLICE_IDLE, OPT_TUNE, OPT_DIRTY,
-	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_CLASS, OPT_LEVEL,
-	OPT_WRAIS, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
-	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
+	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_PHASE,
+	OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS, OPT_FILTER, OPT_START,
+	OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -86,8 +86,8 @@ static const struct option longs[] = {
 	{ "probe", required_argument, NULL, OPT_PROBE },
 	{ "pages", required_argument, NULL, OPT_PAGES },
 	{ "endless", required_argument, NULL, OPT_ENDLESS },
-	{ "class", required_argument, NULL, OPT_CLASS },
-	{ "level", required_argument, NULL, OPT_LEVEL },
+	{ "class", required_argument, NULL, OPT_IO_CLASS },
+	{ "level", required_argument, NULL, OPT_IO_LEVEL },
 	{ "noprio", no_argument, NULL, 'n' },
 	{ "wrais", required_argument, NULL, OPT_WRAIS },
 	{ "repeats", required_argument, NULL, 'k' },
@@ -185,14 +185,6 @@ static bool parse_probe(int c, struct run_options *o)
 		o->probe.endless_ns = args_number("--endless", optarg, 1, SECONDS_MAX) *
 				      NSEC_PER_SEC;
 		return true;
-	case OPT_CLASS:
-		o->prio.class = args_choice("--class", optarg, ioprio_classes);
-		o->class_set = true;
-		return true;
-	case OPT_LEVEL:
-		o->prio.level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
-		o->level_set = true;
-		return true;
 	case 'n':
 		o->no_priority = true;
 		return true;
@@ -262,17 +254,15 @@ static bool parse_trace(int c, struct run_options *o)
 
 static void check_priority(struct run_options *o)
 {
-	bool has_level = o->prio.class == IO_RT || o->prio.class == IO_BE;
+	struct ioprio_options *prio = &o->prio;
 
-	if (o->no_priority && (o->class_set || o->level_set))
+	if (o->no_priority && (prio->class_set || prio->level_set))
 		die(EXIT_USAGE, "--noprio goes without --class and --level");
-	if (!o->class_set && !o->no_priority && o->wrais.any) {
-		o->prio.class = IO_RT;
-		o->class_set = true;
-		has_level = true;
+	if (!prio->class_set && !o->no_priority && o->wrais.any) {
+		prio->prio.class = IO_RT;
+		prio->class_set = true;
 	}
-	if (o->level_set && !(o->class_set && has_level))
-		die(EXIT_USAGE, "--level goes with --class rt and be");
+	ioprio_check(prio);
 }
 
 static void check(struct run_options *o)
@@ -314,8 +304,8 @@ void run_parse(int argc, char **argv, struct run_options *o)
 	};
 	while ((c = getopt_long(argc, argv, "+:D:d:nk:cl:t:hV" LOAD_SHORT_OPTIONS, longs,
 				NULL)) != -1) {
-		if (load_option(c, &o->load) || parse_disk(c, o) || parse_probe(c, o) ||
-		    parse_measurement(c, o) || parse_trace(c, o) || c == OPT_JSON)
+		if (load_option(c, &o->load) || ioprio_option(c, &o->prio) || parse_disk(c, o) ||
+		    parse_probe(c, o) || parse_measurement(c, o) || parse_trace(c, o) || c == OPT_JSON)
 			continue;
 		switch (c) {
 		case OPT_TRACERS:

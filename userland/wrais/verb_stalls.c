@@ -20,6 +20,7 @@
 #include "json.h"
 #include "procfs.h"
 #include "stalls.h"
+#include "target.h"
 #include "tracefs.h"
 #include "verbs.h"
 
@@ -279,7 +280,7 @@ static pid_t start_command(char **command, int *gate)
 		close(ends[1]);
 		if (read(ends[0], &byte, 1) != 0)
 			_exit(EXIT_FAILED);
-		run_command(command);
+		become(command);
 	}
 	close(ends[0]);
 	*gate = ends[1];

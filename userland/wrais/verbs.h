@@ -5,17 +5,11 @@
 
 #include "types.h"
 
-#define EXIT_NOT_EXECUTABLE	126
-#define EXIT_NOT_FOUND		127
-
 int verb_stat(int argc, char **argv);
 int verb_switch(int argc, char **argv);
 int verb_stalls(int argc, char **argv);
 
 /* The help text of all of wrais. */
 extern const char wrais_usage[];
-
-/* Become the command; exits when that is not possible. */
-void __noreturn run_command(char **command);
 
 #endif /* WRAIS_VERBS_H */

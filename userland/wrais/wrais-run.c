@@ -19,13 +19,12 @@
 #include "diskfile.h"
 #include "json.h"
 #include "run.h"
+#include "target.h"
 
 /* For the load to reach the disk, and for a killed probe to end. */
 #define SWING_NS	(120 * NSEC_PER_SEC)
 #define KILL_NS		(120 * NSEC_PER_SEC)
 #define LOOK_NS		(10 * NSEC_PER_MSEC)
-
-#define EXIT_NOT_FOUND	127
 
 static struct run_options options;
 static pid_t main_pid;
@@ -93,8 +92,8 @@ static void __noreturn run_child(struct probe_result *result)
 
 	if (options.no_priority)
 		error = ioprio_change(0, (struct ioprio){ IO_NONE, 0 });
-	else if (options.class_set)
-		error = ioprio_change(0, options.prio);
+	else if (options.prio.class_set)
+		error = ioprio_change(0, options.prio.prio);
 	if (error)
 		die(EXIT_FAILED, "the I/O priority of the probe: %s", strerror(-error));
 	if (options.command) {
@@ -198,8 +197,8 @@ static void report_conditions(u32 repeat, u64 phase_ms)
 
 	if (options.no_priority)
 		class = ioprio_classes[IO_NONE];
-	else if (options.class_set)
-		class = ioprio_classes[options.prio.class];
+	else if (options.prio.class_set)
+		class = ioprio_classes[options.prio.prio.class];
 	if (options.label)
 		json_text("label", options.label);
 	json_number("repeat", repeat);
@@ -210,7 +209,7 @@ static void report_conditions(u32 repeat, u64 phase_ms)
 	json_number("writers", options.load.writers);
 	json_text("probe", options.command ? options.command[0] : probe_kinds[options.kind]);
 	json_text("class", class);
-	json_number("level", options.prio.level);
+	json_number("level", options.prio.prio.level);
 }
 
 static void report(const struct measurement *m, u32 repeat, u64 phase_ms)

@@ -50,9 +50,7 @@ struct options {
 	u32 bytes;
 	u64 seconds;
 	bool keep;
-	bool class_set;
-	bool level_set;
-	struct ioprio prio;
+	struct ioprio_options prio;
 };
 
 /*
@@ -68,7 +66,7 @@ void *__wrap_dlopen(const char *file, int mode)
 
 enum {
 	OPT_JOURNAL = 256, OPT_COMMITS, OPT_ROWS, OPT_BYTES, OPT_SECONDS, OPT_SAMPLES,
-	OPT_CLASS, OPT_LEVEL, OPT_KEEP, OPT_JSON,
+	OPT_KEEP, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -78,8 +76,8 @@ static const struct option longs[] = {
 	{ "bytes", required_argument, NULL, OPT_BYTES },
 	{ "seconds", required_argument, NULL, OPT_SECONDS },
 	{ "samples", required_argument, NULL, OPT_SAMPLES },
-	{ "class", required_argument, NULL, OPT_CLASS },
-	{ "level", required_argument, NULL, OPT_LEVEL },
+	{ "class", required_argument, NULL, OPT_IO_CLASS },
+	{ "level", required_argument, NULL, OPT_IO_LEVEL },
 	{ "keep", no_argument, NULL, OPT_KEEP },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
@@ -114,19 +112,11 @@ static void parse(int argc, char **argv, struct options *o)
 	int c;
 
 	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		if (parse_work(c, o))
+		if (parse_work(c, o) || ioprio_option(c, &o->prio))
 			continue;
 		switch (c) {
 		case OPT_SAMPLES:
 			o->samples = optarg;
-			break;
-		case OPT_CLASS:
-			o->prio.class = args_choice("--class", optarg, ioprio_classes);
-			o->class_set = true;
-			break;
-		case OPT_LEVEL:
-			o->prio.level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
-			o->level_set = true;
 			break;
 		case OPT_KEEP:
 			o->keep = true;
@@ -145,23 +135,7 @@ static void parse(int argc, char **argv, struct options *o)
 		die(EXIT_USAGE, "the FILE of the database is missing, try --help");
 	o->file = argv[optind];
 	args_no_more(argc, argv, optind + 1);
-}
-
-static void take_priority(struct options *o)
-{
-	bool has_level = o->prio.class == IO_RT || o->prio.class == IO_BE;
-	int error;
-
-	if (o->level_set && !(o->class_set && has_level))
-		die(EXIT_USAGE, "--level goes with --class rt and be");
-	if (!o->class_set)
-		return;
-	if (!o->level_set && has_level)
-		o->prio.level = IOPRIO_LEVEL_USUAL;
-	error = ioprio_change(0, o->prio);
-	if (error)
-		die(EXIT_FAILED, "I/O class %s: %s", ioprio_classes[o->prio.class],
-		    strerror(-error));
+	ioprio_check(&o->prio);
 }
 
 /* The database and the files that SQLite keeps beside it. */
@@ -293,7 +267,7 @@ int main(int argc, char **argv)
 
 	args_init("wrais-sqlite");
 	parse(argc, argv, &o);
-	take_priority(&o);
+	ioprio_take(&o.prio);
 	ms = calloc(o.commits, sizeof(*ms));
 	if (!ms)
 		die(EXIT_FAILED, "no memory for %u commits", o.commits);

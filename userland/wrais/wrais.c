@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,10 +13,8 @@
 #include "control.h"
 #include "json.h"
 #include "privilege.h"
-#include "procfs.h"
+#include "target.h"
 #include "verbs.h"
-
-#define THREADS_MAX	65536U
 
 const char wrais_usage[] =
 "Usage: wrais [-n LEVEL] [-g CGROUP] [-t] [-v] [--] COMMAND [ARGUMENT...]\n"
@@ -207,11 +204,6 @@ static bool show(const struct options *o, pid_t tid, const char *when)
 	return true;
 }
 
-static void __noreturn gone(pid_t tid)
-{
-	die(EXIT_FAILED, "pid %d: no such task", tid);
-}
-
 static bool exists(pid_t tid)
 {
 	struct ioprio prio;
@@ -219,9 +211,10 @@ static bool exists(pid_t tid)
 	return ioprio_read(tid, &prio) != -ESRCH;
 }
 
-/* Show or change one task; false when it is gone. */
-static bool treat(const struct options *o, pid_t tid)
+/* Show or change one task as @arg, the options, says; false when it is gone. */
+static bool treat(const void *arg, pid_t tid)
 {
+	const struct options *o = arg;
 	const char *why = NULL;
 	int error;
 
@@ -243,35 +236,6 @@ static bool treat(const struct options *o, pid_t tid)
 	return show(o, tid, o->set || o->unset ? "new" : "current");
 }
 
-static void treat_threads(const struct options *o)
-{
-	pid_t *tids = malloc(THREADS_MAX * sizeof(*tids));
-	unsigned int treated = 0;
-	int i, count;
-
-	if (!tids)
-		die(EXIT_FAILED, "no memory");
-	count = read_threads(o->pid, tids, THREADS_MAX);
-	if (count > (int)THREADS_MAX)
-		die(EXIT_FAILED, "pid %d: more than %u threads", o->pid, THREADS_MAX);
-	for (i = 0; i < count; i++)
-		treated += treat(o, tids[i]);
-	if (!treated)
-		gone(o->pid);
-	free(tids);
-}
-
-void run_command(char **command)
-{
-	int error;
-
-	finish_output();
-	execvp(command[0], command);
-	error = errno;
-	complain("cannot run %s: %s", command[0], strerror(error));
-	exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
-}
-
 /* The privilege is taken before the command is there: nothing races with it. */
 static void __noreturn launch(const struct options *o, char **command)
 {
@@ -281,7 +245,7 @@ static void __noreturn launch(const struct options *o, char **command)
 		die(wrais_supported() ? EXIT_FAILED : EXIT_UNSUPPORTED, "%s", why);
 	if (o->verbose)
 		show(o, getpid(), "new");
-	run_command(command);
+	become(command);
 }
 
 int main(int argc, char **argv)
@@ -306,10 +270,8 @@ int main(int argc, char **argv)
 	check(argc, argv, &o);
 	if (!o.pid)
 		launch(&o, argv + optind);
-	else if (o.all)
-		treat_threads(&o);
-	else if (!treat(&o, o.pid))
-		gone(o.pid);
+	else if (o.all ? !each_thread(o.pid, treat, &o, o.set || o.unset) : !treat(&o, o.pid))
+		die(EXIT_FAILED, "pid %d: no such task", o.pid);
 	finish_output();
 	return EXIT_GOOD;
 }
