@@ -51,9 +51,6 @@ void expect_refusal(struct ktap_case *t, enum drop how, int (*fn)(const void *ar
 void api_each(struct ktap *parent, const char *group, const char *const *names,
 	      unsigned int count, void (*run)(struct ktap_case *t));
 
-/* The value of a counter; fails the test when there is none. */
-u64 counter_now(struct ktap_case *t, const char *name);
-
 /* A switch or knob; fails the test and returns ~0 when it cannot be read. */
 u64 value_now(struct ktap_case *t, const char *name);
 

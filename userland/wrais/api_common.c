@@ -124,16 +124,6 @@ void api_each(struct ktap *parent, const char *group, const char *const *names,
 	ktap_finish_group(&k, parent, group);
 }
 
-u64 counter_now(struct ktap_case *t, const char *name)
-{
-	struct wrais_stats stats;
-	u64 value = 0;
-
-	wrais_read(&stats);
-	expect(t, wrais_find(&stats, name, &value), WRAIS_PROC " has no %s", name);
-	return value;
-}
-
 u64 value_now(struct ktap_case *t, const char *name)
 {
 	u64 value = ~0ULL;

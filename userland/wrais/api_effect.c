@@ -17,6 +17,7 @@
 #include "crew.h"
 #include "privilege.h"
 #include "procfs.h"
+#include "validate.h"
 
 #define READS		16U
 #define BLOCK		4096U

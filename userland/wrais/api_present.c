@@ -9,6 +9,7 @@
 
 #include "api.h"
 #include "procfs.h"
+#include "validate.h"
 
 #define MODES	0777U
 

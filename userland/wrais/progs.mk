@@ -6,11 +6,12 @@ programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-run wrais-sqlite \
 
 lprobe-parts := probe
 wrais-parts := control privilege stalls verb_stalls verb_stat
-wrais-api-parts := api_common api_refuse api_cgroup api_present api_effect control keep privilege
+wrais-api-parts := api_common api_refuse api_cgroup api_present api_effect \
+	control privilege validate
 wrais-load-parts := load
 wrais-run-parts := control load probe run_options run_setup run_trace
 wrais-safety-parts := safety_disk safety_tasks safety_limits safety_disruptions safety_ends \
-	control keep privilege
+	control privilege validate
 
 # the real library, from the distribution
 wrais-sqlite-libs := -Wl,--wrap=dlopen -lsqlite3

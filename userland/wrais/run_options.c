@@ -305,7 +305,8 @@ void run_parse(int argc, char **argv, struct run_options *o)
 	while ((c = getopt_long(argc, argv, "+:D:d:nk:cl:t:hV" LOAD_SHORT_OPTIONS, longs,
 				NULL)) != -1) {
 		if (load_option(c, &o->load) || ioprio_option(c, &o->prio) || parse_disk(c, o) ||
-		    parse_probe(c, o) || parse_measurement(c, o) || parse_trace(c, o) || c == OPT_JSON)
+		    parse_probe(c, o) || parse_measurement(c, o) || parse_trace(c, o) ||
+		    c == OPT_JSON)
 			continue;
 		switch (c) {
 		case OPT_TRACERS:

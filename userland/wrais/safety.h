@@ -113,9 +113,6 @@ void case_switches(struct ktap_case *t);
 /* A number of vm.*, put back at the end; exits with EXIT_FAILED. */
 void vm_set(const char *name, u64 value);
 
-/* A counter of /proc/wrais; fails the test when there is none. */
-u64 counter_now(struct ktap_case *t, const char *name);
-
 /* No part is switched on: who claims to be privileged is not. */
 bool all_off(void);
 

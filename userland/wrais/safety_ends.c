@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "procfs.h"
 #include "safety.h"
+#include "validate.h"
 
 #define DISK_MIB	128U
 #define DISK_MBPS	15U

@@ -16,6 +16,7 @@
 #include "privilege.h"
 #include "procfs.h"
 #include "safety.h"
+#include "validate.h"
 
 #define DISK_MIB	128U
 /* Slower than any guest writes, where it has to fall behind. */

@@ -6,7 +6,7 @@
 
 #include "api.h"
 #include "args.h"
-#include "keep.h"
+#include "validate.h"
 
 static const char usage[] =
 "Usage: wrais-api [options]\n"

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "keep.h"
 #include "procfs.h"
 #include "safety.h"
+#include "validate.h"
 
 #define VM		"/proc/sys/vm"
 
@@ -134,16 +134,6 @@ static void vm_restore(void)
 	for (i = 0; i < ARRAY_SIZE(limits); i++)
 		if (limits[i].saved)
 			vm_write(limits[i].name, limits[i].value);
-}
-
-u64 counter_now(struct ktap_case *t, const char *name)
-{
-	struct wrais_stats stats;
-	u64 value = 0;
-
-	wrais_read(&stats);
-	expect(t, wrais_find(&stats, name, &value), WRAIS_PROC " has no %s", name);
-	return value;
 }
 
 bool all_off(void)

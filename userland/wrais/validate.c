@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* keep.c - all switches and knobs of privileged I/O as they were, to put them back. */
+/* validate.c - what tests of privileged I/O read, and what they put back. */
 #include "control.h"
-#include "keep.h"
+#include "validate.h"
 
 #define SAVED_MAX	32U
 
@@ -40,4 +40,14 @@ void wrais_restore(void)
 
 	for (i = 0; i < nr_saved; i++)
 		wrais_set(saved[i].name, saved[i].value);
+}
+
+u64 counter_now(struct ktap_case *t, const char *name)
+{
+	struct wrais_stats stats;
+	u64 value = 0;
+
+	wrais_read(&stats);
+	expect(t, wrais_find(&stats, name, &value), WRAIS_PROC " has no %s", name);
+	return value;
 }
