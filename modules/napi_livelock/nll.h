@@ -6,7 +6,7 @@
  *	port.c		a port: up and down, interrupts, NAPI, switching
  *	poller.c	the rounds in which ports are polled
  *	rx.c, tx.c	rings
- *	frame.c		which frames are taken
+ *	frame.h		which frames are taken
  *	pool.c		the buffers that the stack gets
  *	strategy.c	when to switch
  *	window.c	the CPU's time
@@ -214,7 +214,7 @@ int nll_port_restart(struct nll_port *port, unsigned int rx_count, unsigned int 
 void nll_port_set_mode(struct nll_port *port, enum nll_mode mode);
 void nll_port_init(struct nll_port *port);
 void nll_port_carrier(struct nll_port *port);
-bool nll_port_round(struct nll_port *port, u64 began, u64 interval);
+bool nll_port_round(struct nll_port *port, u64 interval);
 void nll_port_round_end(struct nll_port *port);
 unsigned int nll_port_held(struct nll_port *port);
 void nll_charge(u64 now, u64 ns);

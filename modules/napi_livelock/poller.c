@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/sched/clock.h>
 
 #include "nll.h"
@@ -25,7 +26,12 @@ static struct {
 	struct list_head ports;
 	struct nll_rounds rounds;
 	struct hrtimer timer;
+	u64 interval;		/* to this round from the one before, ns */
+	u32 phase;
 } nll_poller;
+
+/* The golden ratio's fraction: multiples of it fall evenly on a circle. */
+#define NLL_PHASE_STEP	0x9e3779b9U
 
 /* Who takes part in this round: a different one begins each time. */
 static unsigned int nll_poller_ports(struct nll_port **ports)
@@ -45,14 +51,22 @@ static unsigned int nll_poller_ports(struct nll_port **ports)
 	return count;
 }
 
+/*
+ * When to poll again. Whoever runs pays for a round with his time slice: rounds
+ * in step with the scheduler's tick would have one task pay for all of them, so
+ * they are half an interval to one and a half apart.
+ */
 static u64 nll_poller_interval(struct nll_port **ports, unsigned int count)
 {
-	unsigned int us = UINT_MAX;
+	unsigned int us = count ? UINT_MAX : USEC_PER_MSEC;
 	unsigned int i;
+	u64 ns;
 
 	for (i = 0; i < count; i++)
 		us = min(us, READ_ONCE(ports[i]->params.poll_us));
-	return us * (u64)NSEC_PER_USEC;
+	ns = us * (u64)NSEC_PER_USEC;
+	nll_poller.phase += NLL_PHASE_STEP;
+	return ns / 2 + mul_u64_u32_shr(ns, nll_poller.phase, 32);
 }
 
 /* A port that goes away waits for a grace period, hence for the end of this. */
@@ -60,21 +74,17 @@ static enum hrtimer_restart nll_poller_round(struct hrtimer *timer)
 {
 	s64 late = ktime_to_ns(ktime_sub(ktime_get(), hrtimer_get_expires(timer)));
 	struct nll_port *ports[NLL_ROUND_PORTS];
-	u64 began = local_clock();
 	unsigned int count, i;
 	unsigned long flags;
-	u64 interval = 0;
 	bool more, again;
 
-	nll_charge(began, clamp(late, 0, NLL_LATE_MAX_NS));
+	nll_charge(local_clock(), clamp(late, 0, NLL_LATE_MAX_NS));
 	rcu_read_lock();
 	count = nll_poller_ports(ports);
-	if (count)
-		interval = nll_poller_interval(ports, count);
 	do {
 		more = false;
 		for (i = 0; i < count; i++)
-			more |= nll_port_round(ports[i], began, interval);
+			more |= nll_port_round(ports[i], nll_poller.interval);
 	} while (more);
 	for (i = 0; i < count; i++)
 		nll_port_round_end(ports[i]);
@@ -85,7 +95,8 @@ static enum hrtimer_restart nll_poller_round(struct hrtimer *timer)
 	spin_unlock_irqrestore(&nll_poller.lock, flags);
 	if (!again)
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(interval ?: NSEC_PER_MSEC));
+	nll_poller.interval = nll_poller_interval(ports, count);
+	hrtimer_forward_now(timer, ns_to_ktime(nll_poller.interval));
 	return HRTIMER_RESTART;
 }
 
@@ -95,14 +106,14 @@ static enum hrtimer_restart nll_poller_round(struct hrtimer *timer)
  */
 void nll_poller_add(struct nll_port *port)
 {
-	u64 first = port->params.poll_us * (u64)NSEC_PER_USEC;
-
 	spin_lock(&nll_poller.lock);
 	list_add_tail(&port->polled, &nll_poller.ports);
 	port->is_polled = true;
-	if (nll_rounds_join(&nll_poller.rounds))
-		hrtimer_start(&nll_poller.timer, ktime_add_ns(ktime_get(), first),
+	if (nll_rounds_join(&nll_poller.rounds)) {
+		nll_poller.interval = port->params.poll_us * (u64)NSEC_PER_USEC;
+		hrtimer_start(&nll_poller.timer, ktime_add_ns(ktime_get(), nll_poller.interval),
 			      HRTIMER_MODE_ABS_SOFT);
+	}
 	spin_unlock(&nll_poller.lock);
 }
 

@@ -66,8 +66,15 @@ static bool nll_pool_stale(struct nll_pool *pool)
 				   msecs_to_jiffies(NLL_POOL_STALE_MS));
 }
 
-/* Begin another page. */
-static bool nll_pool_more(struct nll_pool *pool, unsigned int max, bool insist)
+/**
+ * nll_pool_more() - begin another page
+ * @pool: whose last page has nothing left
+ * @max: buffers that may be out
+ * @insist: give up the oldest ones rather than fail
+ *
+ * Return: whether there is one.
+ */
+bool nll_pool_more(struct nll_pool *pool, unsigned int max, bool insist)
 {
 	unsigned int pages = clamp(max / pool->per_page, 1, NLL_POOL_PAGES);
 	struct page *page;
@@ -92,6 +99,7 @@ static bool nll_pool_more(struct nll_pool *pool, unsigned int max, bool insist)
 	nll_pool_push(pool, page);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_pool_more);
 
 /**
  * nll_pool_init() - begin without a page
@@ -105,29 +113,6 @@ void nll_pool_init(struct nll_pool *pool, unsigned int size)
 	pool->per_page = PAGE_SIZE / size;
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_pool_init);
-
-/**
- * nll_pool_take() - take a buffer
- * @pool: of the size wanted
- * @max: buffers that may be out
- * @insist: give up the oldest ones rather than fail
- *
- * The buffer is freed as the head of an skb that build_skb() made, by its page.
- *
- * Return: the buffer, or NULL when too many are out.
- */
-void *nll_pool_take(struct nll_pool *pool, unsigned int max, bool insist)
-{
-	void *buffer;
-
-	if (unlikely(!pool->left) && !nll_pool_more(pool, max, insist))
-		return NULL;
-	buffer = pool->next;
-	pool->next += pool->size;
-	pool->left--;
-	return buffer;
-}
-EXPORT_SYMBOL_IF_KUNIT(nll_pool_take);
 
 /**
  * nll_pool_untake() - the last buffer taken was not used

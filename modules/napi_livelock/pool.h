@@ -53,9 +53,31 @@ struct nll_pool {
 
 /* pool.c APIs: */
 void nll_pool_init(struct nll_pool *pool, unsigned int size);
-void *nll_pool_take(struct nll_pool *pool, unsigned int max, bool insist);
+bool nll_pool_more(struct nll_pool *pool, unsigned int max, bool insist);
 void nll_pool_untake(struct nll_pool *pool);
 unsigned int nll_pool_out(struct nll_pool *pool);
 void nll_pool_empty(struct nll_pool *pool);
+
+/**
+ * nll_pool_take() - take a buffer
+ * @pool: of the size wanted
+ * @max: buffers that may be out
+ * @insist: give up the oldest ones rather than fail
+ *
+ * The buffer is freed as the head of an skb that build_skb() made, by its page.
+ *
+ * Return: the buffer, or NULL when too many are out.
+ */
+static inline void *nll_pool_take(struct nll_pool *pool, unsigned int max, bool insist)
+{
+	void *buffer;
+
+	if (unlikely(!pool->left) && !nll_pool_more(pool, max, insist))
+		return NULL;
+	buffer = pool->next;
+	pool->next += pool->size;
+	pool->left--;
+	return buffer;
+}
 
 #endif /* NLL_POOL_H */

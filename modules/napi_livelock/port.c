@@ -42,9 +42,9 @@ void nll_charge(u64 now, u64 ns)
 }
 
 /* Interrupts are off. */
-static bool nll_port_over_limit(struct nll_port *port, u64 now)
+static bool nll_port_over_limit(struct nll_port *port, u64 now, u64 ahead)
 {
-	return !nll_window_left(this_cpu_ptr(&nll_windows), now, port->params.limit);
+	return !nll_window_open(this_cpu_ptr(&nll_windows), now, port->params.limit, ahead);
 }
 
 /**
@@ -93,7 +93,7 @@ static void nll_port_sample(struct nll_port *port, u64 now, struct nll_sample *s
 	sample->drops = port->drops;
 	sample->held_high = port->rx.stuck || held >= params->high * params->buffers;
 	sample->ring_high = nll_rx_filled(port, params->high * count / 100);
-	sample->over_limit = nll_port_over_limit(port, now);
+	sample->over_limit = nll_port_over_limit(port, now, NLL_WINDOW_NS);
 	sample->calm = held <= params->low * params->buffers &&
 		       !nll_rx_filled(port, params->low * count / 100);
 }
@@ -256,15 +256,11 @@ static int nll_port_napi_poll(struct napi_struct *napi, int budget)
 /**
  * nll_port_round() - a port's turn in a round of polling
  * @port: that was in the poller's list when the round began
- * @began: when that was, by local_clock()
  * @interval: from one round to the next, ns
- *
- * A round takes no more of an interval than the limit says, so that the time
- * allowed is not used up at the beginning of a window.
  *
  * Return: there may be more frames, and time for them.
  */
-bool nll_port_round(struct nll_port *port, u64 began, u64 interval)
+bool nll_port_round(struct nll_port *port, u64 interval)
 {
 	unsigned int quota, done = 0;
 	u64 now = local_clock();
@@ -274,8 +270,7 @@ bool nll_port_round(struct nll_port *port, u64 began, u64 interval)
 
 	spin_lock_irqsave(&port->lock, flags);
 	quota = port->params.quota;
-	limited = nll_port_over_limit(port, now) ||
-		  (now - began) * 100 > interval * port->params.limit;
+	limited = nll_port_over_limit(port, now, interval);
 	if (port->is_polled && !limited)
 		done = nll_rx_collect(port, &frames, quota, true);
 	port->counters.limited += limited;

@@ -150,16 +150,17 @@ static bool nll_rx_insists(struct nll_port *port)
 	return port->strategy.mode != NLL_HYBRID;
 }
 
-/*
- * Copy a frame. Almost all small ones are of about 64 bytes: a copy of constant
- * size has no calls and no loops.
- */
+/* Copy a frame. Copies of constant size have no calls and no loops. */
 static void nll_rx_copy(void *to, const void *from, unsigned int len)
 {
-	if (len <= 64)
-		memcpy(to, from, 64);
-	else
+	BUILD_BUG_ON(NLL_SMALL_FRAME < 128);
+	if (len > 128) {
 		memcpy(to, from, len);
+		return;
+	}
+	memcpy(to, from, 64);
+	if (len > 64)
+		memcpy(to + 64, from + 64, 64);
 }
 
 /* An skb with a copy of the frame at @from; NULL when there is no buffer. */
@@ -184,7 +185,7 @@ static struct sk_buff *nll_rx_skb(struct nll_port *port, const void *from,
 		return NULL;
 	}
 	skb_reserve(skb, NET_SKB_PAD + NET_IP_ALIGN);
-	nll_rx_copy(skb_put(skb, len), from, len);
+	nll_rx_copy(__skb_put(skb, len), from, len);
 	return skb;
 }
 

@@ -3,7 +3,6 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "window.h"
@@ -43,19 +42,25 @@ void nll_window_charge(struct nll_window *window, u64 now, u64 ns)
 EXPORT_SYMBOL_IF_KUNIT(nll_window_charge);
 
 /**
- * nll_window_left() - how long receiving may go on in this window
+ * nll_window_open() - whether receiving may go on
  * @window: of this CPU
  * @now: the time, ns
  * @limit: per cent of a window, 1 to 100
+ * @ahead: of how much more time the share may be used already, ns; NLL_WINDOW_NS
+ *	for the whole window's
  *
- * Return: ns; 0 when the share has been used.
+ * Somebody who receives at intervals gives one of them, lest the whole share be
+ * used up at the beginning of a window.
+ *
+ * Return: true unless the share has been used.
  */
-u64 nll_window_left(struct nll_window *window, u64 now, unsigned int limit)
+bool nll_window_open(struct nll_window *window, u64 now, unsigned int limit, u64 ahead)
 {
-	u64 share = limit * (NLL_WINDOW_NS / 100);
+	u64 until;
 
 	nll_window_roll(window, now);
-	window->share = share;
-	return share - min(share, window->used);
+	window->share = limit * (NLL_WINDOW_NS / 100);
+	until = min(now - window->start + ahead, NLL_WINDOW_NS);
+	return window->used < limit * until / 100;
 }
-EXPORT_SYMBOL_IF_KUNIT(nll_window_left);
+EXPORT_SYMBOL_IF_KUNIT(nll_window_open);

@@ -22,6 +22,6 @@ struct nll_window {
 
 /* window.c APIs: */
 void nll_window_charge(struct nll_window *window, u64 now, u64 ns);
-u64 nll_window_left(struct nll_window *window, u64 now, unsigned int limit);
+bool nll_window_open(struct nll_window *window, u64 now, unsigned int limit, u64 ahead);
 
 #endif /* NLL_WINDOW_H */
