@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rate.c - when the next packet is due: the gaps of a traffic source. */
 #ifdef __KERNEL__
+#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/math64.h>
 #else
