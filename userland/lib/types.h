@@ -26,6 +26,7 @@ typedef __s64 s64;
 #define attribute(...)	__attribute__((__VA_ARGS__))
 #define __printf(a, b)	attribute(__format__(printf, a, b))
 #define __noreturn	attribute(__noreturn__)
+#define __packed	attribute(__packed__)
 #define __aligned(x)	attribute(__aligned__(x))
 
 #endif /* LAB_TYPES_H */

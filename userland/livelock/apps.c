@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/* apps.c - the receiving applications, and a process that wants the CPU. */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apps.h"
+#include "args.h"
+#include "clock.h"
+#include "quantile.h"
+#include "stamp.h"
+#include "work.h"
+
+#define GATHER_NS	(30 * NSEC_PER_SEC)
+#define FRAME_MAX	2048
+
+/* What everybody shares. */
+struct apps_page {
+	struct apps_window window;
+	struct app_hog hog;
+	struct app app[APPS_MAX];
+	u32 latency_ns[];
+};
+
+static bool within(u64 now, const struct apps_window *window)
+{
+	return now >= window->begin_ns && now < window->end_ns;
+}
+
+static void take(struct app *app, const struct apps_window *window, u64 room,
+		 const struct nll_stamp *stamp, u64 now)
+{
+	u64 latency = now - be64toh(stamp->sent_ns), seq = be64toh(stamp->seq);
+
+	app->disorder += seq < app->next_seq;
+	app->next_seq = seq + 1;
+	if (within(now, window)) {
+		app->windowed++;
+		if (app->latencies < room)
+			app->latency_ns[app->latencies++] =
+				latency < UINT32_MAX ? (u32)latency : UINT32_MAX;
+	}
+	store64(&app->received, app->received + 1);
+}
+
+/* A CREW_FN: an ordinary server, a frame a call; it is killed at the end. */
+static CREW_FN(serve)
+{
+	const struct apps *apps = arg;
+	const struct apps_window *window = &apps->page->window;
+	struct app *app = &apps->page->app[i];
+	u8 bytes[FRAME_MAX];
+	ssize_t length;
+
+	(void)crew;
+	while ((length = recv(apps->fd[i], bytes, sizeof(bytes), 0)) >= 0) {
+		const struct nll_stamp *stamp = (const struct nll_stamp *)bytes;
+		u64 now = now_ns();
+
+		if ((size_t)length < sizeof(*stamp) ||
+		    be32toh(stamp->magic) != NLL_STAMP_MAGIC || be32toh(stamp->port) != i)
+			app->strange++;
+		else
+			take(app, window, apps->room, stamp, now);
+	}
+	return EXIT_FAILED;
+}
+
+/*
+ * A CREW_FN: count rounds of the same length. What takes time from it, be it an
+ * interrupt, makes a round longer, and there are fewer.
+ */
+static CREW_FN(want_cpu)
+{
+	const struct apps *apps = arg;
+	const struct apps_window *window = &apps->page->window;
+	struct app_hog *hog = &apps->page->hog;
+	u64 last = now_ns();
+
+	(void)i;
+	while (!load(&crew->page->stop)) {
+		u64 now, step;
+
+		spin_a_little();
+		now = now_ns();
+		step = now - last;
+		last = now;
+		if (step < hog->least_ns)
+			hog->least_ns = step;
+		hog->rounds += within(now, window);
+	}
+	return EXIT_GOOD;
+}
+
+static int open_socket(u16 port, u64 rcvbuf)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), size = (int)rcvbuf;
+
+	if (fd < 0)
+		die(EXIT_FAILED, "socket: %s", strerror(errno));
+	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		die(EXIT_FAILED, "rcvbuf %llu: %s", rcvbuf, strerror(errno));
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)))
+		die(EXIT_FAILED, "port %u: %s", port, strerror(errno));
+	return fd;
+}
+
+/* Touched now, so that no page fault gets into a latency. */
+static void make_page(struct apps *apps)
+{
+	unsigned int i;
+
+	apps->size = sizeof(*apps->page) + apps->ports * apps->room * sizeof(u32);
+	apps->page = mmap(NULL, apps->size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (apps->page == MAP_FAILED)
+		die(EXIT_FAILED, "no memory for %llu latencies", apps->ports * apps->room);
+	apps->page->hog.least_ns = ~0ULL;
+	for (i = 0; i < apps->ports; i++)
+		apps->page->app[i].latency_ns = apps->page->latency_ns + i * apps->room;
+}
+
+void apps_start(struct apps *apps, const struct apps_options *options)
+{
+	unsigned int i;
+
+	*apps = (struct apps){
+		.ports = options->ports, .hog = options->hog, .room = options->frames_max,
+	};
+	make_page(apps);
+	for (i = 0; i < apps->ports; i++)
+		apps->fd[i] = open_socket((u16)(options->first_port + i), options->rcvbuf);
+	crew_create(&apps->crew, apps->ports + 1);
+	for (i = 0; i < apps->ports; i++)
+		crew_fork(&apps->crew, serve, apps);
+	if (apps->hog)
+		crew_fork(&apps->crew, want_cpu, apps);
+	crew_gather(&apps->crew, GATHER_NS);
+}
+
+void apps_release(struct apps *apps, struct apps_window window)
+{
+	apps->window = window;
+	apps->page->window = window;
+	crew_release(&apps->crew);
+}
+
+void apps_stop(struct apps *apps)
+{
+	unsigned int i;
+
+	crew_destroy(&apps->crew);
+	for (i = 0; i < apps->ports; i++)
+		close(apps->fd[i]);
+	munmap(apps->page, apps->size);
+}
+
+const struct app *apps_of(const struct apps *apps, unsigned int port)
+{
+	return &apps->page->app[port];
+}
+
+const struct app_hog *apps_hog(const struct apps *apps)
+{
+	return &apps->page->hog;
+}
+
+u64 apps_received(const struct apps *apps)
+{
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < apps->ports; i++)
+		sum += load64(&apps->page->app[i].received);
+	return sum;
+}
+
+u64 apps_socket_drops(const struct apps *apps)
+{
+	u32 memory[SK_MEMINFO_VARS];
+	socklen_t length = sizeof(memory);
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < apps->ports; i++) {
+		if (getsockopt(apps->fd[i], SOL_SOCKET, SO_MEMINFO, memory, &length))
+			die(EXIT_FAILED, "SO_MEMINFO: %s", strerror(errno));
+		sum += memory[SK_MEMINFO_DROPS];
+	}
+	return sum;
+}
+
+double apps_user_share(const struct apps *apps)
+{
+	const struct app_hog *hog = apps_hog(apps);
+	u64 length = apps->window.end_ns - apps->window.begin_ns;
+
+	return hog->rounds ? (double)hog->rounds * (double)hog->least_ns / (double)length : 0;
+}
+
+double *apps_latencies(const struct apps *apps, size_t *count)
+{
+	double *samples;
+	unsigned int i;
+	size_t used = 0;
+	u64 k;
+
+	for (i = 0; i < apps->ports; i++)
+		used += apps_of(apps, i)->latencies;
+	samples = malloc((used + 1) * sizeof(*samples));
+	if (!samples)
+		die(EXIT_FAILED, "no memory for %zu latencies", used);
+	*count = used;
+	for (used = 0, i = 0; i < apps->ports; i++)
+		for (k = 0; k < apps_of(apps, i)->latencies; k++)
+			samples[used++] = apps_of(apps, i)->latency_ns[k] / 1000.0;
+	sort_samples(samples, used);
+	return samples;
+}

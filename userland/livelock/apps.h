@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * apps.h - the receiving applications, one process a port, and a process beside
+ * them that wants the CPU for itself.
+ */
+#ifndef LIVELOCK_APPS_H
+#define LIVELOCK_APPS_H
+
+#include "crew.h"
+
+#define APPS_MAX	8
+
+/* What counts of a run: frames that are received in here. CLOCK_MONOTONIC. */
+struct apps_window {
+	u64 begin_ns;
+	u64 end_ns;
+};
+
+/* What an application has seen; in memory that it shares with its parent. */
+struct app {
+	u64 received;		/* stamped frames */
+	u64 windowed;		/* of these, in the window */
+	u64 strange;		/* without a stamp, or another port's */
+	u64 disorder;		/* a number not above the one before */
+	u64 next_seq;
+	u64 latencies;		/* how many there are */
+	u32 *latency_ns;	/* of the frames in the window */
+} __aligned(64);
+
+/* What the CPU-bound process has done. */
+struct app_hog {
+	u64 rounds;		/* in the window */
+	u64 least_ns;		/* the shortest round, nobody in between */
+} __aligned(64);
+
+struct apps {
+	struct crew crew;
+	struct apps_window window;
+	struct apps_page *page;	/* shared */
+	size_t size;
+	unsigned int ports;
+	bool hog;
+	int fd[APPS_MAX];	/* the sockets */
+	u64 room;		/* for latencies of each */
+};
+
+struct apps_options {
+	unsigned int ports;
+	u16 first_port;		/* the next one is the second application's ... */
+	u64 rcvbuf;		/* of each socket, 0 as it comes */
+	u64 frames_max;		/* that one can receive in the window */
+	bool hog;
+};
+
+/*
+ * Open the sockets and start the processes, which wait for apps_release(). Exits
+ * with EXIT_FAILED when that is not possible.
+ */
+void apps_start(struct apps *apps, const struct apps_options *options);
+
+/* Let them go; before the window begins. */
+void apps_release(struct apps *apps, struct apps_window window);
+
+/* Stop them and free everything. */
+void apps_stop(struct apps *apps);
+
+const struct app *apps_of(const struct apps *apps, unsigned int port);
+const struct app_hog *apps_hog(const struct apps *apps);
+
+/* All stamped frames so far. */
+u64 apps_received(const struct apps *apps);
+
+/* Frames that the kernel dropped because the socket's buffer was full. */
+u64 apps_socket_drops(const struct apps *apps);
+
+/* The CPU-bound process's share of the window, 0..1. */
+double apps_user_share(const struct apps *apps);
+
+/*
+ * The latencies of all applications in the window in us, sorted; for the caller
+ * to free. Exits with EXIT_FAILED without memory.
+ */
+double *apps_latencies(const struct apps *apps, size_t *count);
+
+#endif /* LIVELOCK_APPS_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * livelock-run.c - measure what applications get of the frames that arrive, and
+ * what is left of the CPU.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "args.h"
+#include "clock.h"
+#include "run.h"
+
+/* From the start of the processes to the first frame. */
+#define SOON_NS		(100 * NSEC_PER_MSEC)
+/* For what is still on its way when the last frame has been sent. */
+#define DRAIN_NS	(10 * NSEC_PER_SEC)
+#define LATE_NS		(20 * NSEC_PER_SEC)
+
+struct drain {
+	const struct run *run;
+	const struct apps *apps;
+	struct measurement *m;
+};
+
+/* Nothing that was sent is on its way any more. */
+static bool drained(void *arg)
+{
+	struct drain *d = arg;
+	struct measurement *m = d->m;
+
+	m->after = run_counts(d->run);
+	m->received = apps_received(d->apps);
+	m->socket = apps_socket_drops(d->apps);
+	return m->received + m->socket + (m->after.backlog - m->before.backlog) +
+		(m->after.other - m->before.other) == m->after.stack_in - m->before.stack_in;
+}
+
+/* As many as can be due for one port in the window, with room for peaks. */
+static u64 frames_max(const struct run_options *o, u64 pps)
+{
+	return 2 * pps * o->duration_ms / 1000 + 1000;
+}
+
+static struct apps_window window_of(const struct run_options *o, u64 start_ns)
+{
+	return (struct apps_window){
+		start_ns + o->warmup_ms * NSEC_PER_MSEC,
+		start_ns + o->duration_ms * NSEC_PER_MSEC,
+	};
+}
+
+static bool measure(const struct run *run, u64 pps)
+{
+	const struct run_options *o = run->options;
+	struct apps_options options = {
+		.ports = o->ports, .first_port = RUN_FIRST_PORT, .rcvbuf = o->rcvbuf,
+		.frames_max = frames_max(o, pps), .hog = !o->no_hog,
+	};
+	struct measurement m = { .pps = pps };
+	struct apps apps;
+	u64 start_ns;
+	bool good;
+	int error;
+
+	apps_start(&apps, &options);
+	m.before = run_counts(run);
+	start_ns = now_ns() + SOON_NS;
+	m.window = window_of(o, start_ns);
+	run_configure(run, pps, start_ns, o->duration_ms, o->warmup_ms, o->lag_ms);
+	apps_release(&apps, m.window);
+	error = source_start();
+	if (error)
+		die(EXIT_FAILED, "%s/run: %s", SOURCE_FILES, strerror(-error));
+	sleep_until_ns(m.window.end_ns + o->lag_ms * NSEC_PER_MSEC);
+	run_await_source(LATE_NS);
+	wait_until(drained, &(struct drain){ run, &apps, &m }, DRAIN_NS);
+	error = source_read(&m.source);
+	if (error)
+		die(EXIT_FAILED, "%s/results: %s", SOURCE_FILES, strerror(-error));
+	good = run_report(run, &apps, &m);
+	apps_stop(&apps);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	struct run_options options;
+	struct run run = { .options = &options };
+	bool good = true;
+	unsigned int i;
+
+	args_init("livelock-run");
+	run_parse(argc, argv, &options);
+	run_setup(&run);
+	for (i = 0; i < options.rates; i++)
+		good &= measure(&run, options.pps[i]);
+	return good ? EXIT_GOOD : EXIT_FAILED;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* nic.h - the machine's 82540EM cards: their drivers, interfaces and counters. */
+#ifndef LIVELOCK_NIC_H
+#define LIVELOCK_NIC_H
+
+#include <net/if.h>
+
+#include "types.h"
+
+#define NICS_MAX	16
+
+struct nic {
+	char pci[16];		/* 0000:00:10.0 */
+	char name[IFNAMSIZ];	/* of the interface, "" without one */
+};
+
+/* The cards in the order of their addresses; how many, at most NICS_MAX. */
+unsigned int nic_list(struct nic *nics);
+
+/* The name of the driver that the card has now, "" for none. */
+void nic_driver(const struct nic *nic, char *driver, size_t size);
+
+/* From now on the card takes @driver alone; a driver that it has, it keeps. 0 or -errno. */
+int nic_reserve(const struct nic *nic, const char *driver);
+
+/*
+ * Give the card the driver that it is reserved for and learn its interface's
+ * name. 0, -ENODEV when there is no such driver or it does not want the card,
+ * or another -errno.
+ */
+int nic_bind(struct nic *nic, const char *driver);
+
+/* Take its driver away, if it has one. 0 or -errno. */
+int nic_unbind(struct nic *nic);
+
+/* Bring the interface up with address @ip/24 (host byte order), or down. 0 or -errno. */
+int nic_up(const struct nic *nic, u32 ip);
+int nic_down(const struct nic *nic);
+
+/* The link is up. */
+bool nic_carrier(const struct nic *nic);
+
+/* Write /sys/class/net/NAME/@attribute. 0 or -errno. */
+int nic_set(const struct nic *nic, const char *attribute, const char *value);
+
+/* Set the number of receive descriptors. 0 or -errno. */
+int nic_set_ring(const struct nic *nic, u32 descriptors);
+
+/* What a driver counts itself, as ethtool -S shows it. */
+struct nic_stat {
+	char name[32];
+	u64 value;
+};
+
+/* The driver's counters in @stats, at most @room; how many, or -errno. */
+int nic_stats(const struct nic *nic, struct nic_stat *stats, unsigned int room);
+
+/* A counter of /sys/class/net/NAME/statistics; 0 when there is none. */
+u64 nic_counter(const struct nic *nic, const char *name);
+
+#endif /* LIVELOCK_NIC_H */

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0
+# The programs of the receive path, and what each is made of beside its own file.
+
+programs += livelock/livelock-run
+
+livelock-run-parts := apps nic source run_counts run_options run_report run_setup

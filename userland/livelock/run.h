@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * run.h - the private map of livelock-run: receivers under a rate of frames, one
+ * measurement for each rate.
+ */
+#ifndef LIVELOCK_RUN_H
+#define LIVELOCK_RUN_H
+
+#include "apps.h"
+#include "nic.h"
+#include "rate.h"
+#include "source.h"
+
+#define RUN_RATES	32
+#define RUN_SETS	16
+#define RUN_STATS	96
+#define RUN_FIRST_PORT	9001
+
+struct run_options {
+	const char *label;
+	const char *driver;		/* of the receivers */
+	const char *set[RUN_SETS];	/* ATTRIBUTE=VALUE of every interface */
+	unsigned int sets;
+	unsigned int ports;
+	u32 ring;			/* receive descriptors, 0 as it comes */
+	u64 rcvbuf;
+	struct nll_rate_params rate;	/* without packets and per_ns */
+	u64 pps[RUN_RATES];		/* all ports together */
+	unsigned int rates;
+	u32 duration_ms;
+	u32 warmup_ms;
+	u32 lag_ms;
+	u32 tick_us;
+	u32 size;
+	const char *malformed;
+	u32 every;
+	bool no_hog;
+	bool stats;			/* print the driver's own counters */
+};
+
+struct run {
+	const struct run_options *options;
+	struct nic receiver[SOURCE_TARGETS];
+	struct nic sender[SOURCE_TARGETS];
+	double shot_ns;			/* a shot's cost outside its function */
+};
+
+/* What the kernel has counted, all ports together. */
+struct kernel_counts {
+	u64 stack_in;			/* frames that the driver handed on */
+	u64 backlog;			/* dropped before the protocols */
+	u64 other;			/* dropped by IP and UDP as not right */
+	u64 switches;			/* of strategy, where the driver has any */
+	struct nic_stat stat[RUN_STATS];	/* the driver's own */
+	unsigned int stats;
+};
+
+struct measurement {
+	u64 pps;
+	struct apps_window window;
+	struct source_results source;
+	struct kernel_counts before;
+	struct kernel_counts after;
+	u64 received;
+	u64 socket;			/* dropped at a full socket */
+};
+
+/* run_options.c APIs: */
+
+void run_parse(int argc, char **argv, struct run_options *o);
+
+/* run_setup.c APIs: */
+
+/* Drivers, addresses, links; exits with a line when something is not there. */
+void run_setup(struct run *run);
+
+/* Send to all receivers until each has got a frame, so that the links are open. */
+void run_prime(struct run *run);
+
+/* What the source's timer costs beside its function. */
+void run_calibrate(struct run *run);
+
+/* Names and values for the source; exits with EXIT_USAGE when it refuses them. */
+void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms,
+		   u32 warmup_ms, u32 lag_ms);
+
+/* Where the applications listen. */
+u32 run_address(unsigned int port);
+
+/* Wait for the source's end; exits with EXIT_FAILED when it does not come. */
+void run_await_source(u64 timeout_ns);
+
+/* run_counts.c APIs: */
+
+struct kernel_counts run_counts(const struct run *run);
+
+/* run_report.c APIs: */
+
+/* One JSON object; false if frames are missing that nobody counted. */
+bool run_report(const struct run *run, const struct apps *apps, const struct measurement *m);
+
+#endif /* LIVELOCK_RUN_H */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* run_counts.c - livelock-run: what the kernel has counted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "procfs.h"
+#include "run.h"
+
+#define TEXT_MAX	4096
+
+/* The sum of column @column (from 0) of /proc/net/softnet_stat, a line a CPU. */
+static u64 softnet(unsigned int column)
+{
+	char text[TEXT_MAX], *rest = text, *line;
+	u64 sum = 0;
+
+	if (read_text("/proc/net/softnet_stat", text, sizeof(text)) < 0)
+		die(EXIT_UNSUPPORTED, "/proc/net/softnet_stat cannot be read: CONFIG_PROC_FS");
+	while ((line = strsep(&rest, "\n"))) {
+		unsigned int i = 0;
+		char *word;
+
+		while ((word = strsep(&line, " ")))
+			if (i++ == column)
+				sum += strtoul(word, NULL, 16);
+	}
+	return sum;
+}
+
+/* The value of @name of @group in /proc/net/snmp: a line of names, one of values. */
+static u64 snmp(const char *text, const char *group, const char *name)
+{
+	char names[TEXT_MAX], values[TEXT_MAX], form[64], *at, *value_at, *word, *value;
+
+	snprintf(form, sizeof(form), "%s: %%%d[^\n]\n%s: %%%d[^\n]", group, TEXT_MAX - 1, group,
+		 TEXT_MAX - 1);
+	snprintf(names, sizeof(names), "%s:", group);
+	text = strstr(text, names);
+	if (!text || sscanf(text, form, names, values) != 2)
+		return 0;
+	word = strtok_r(names, " ", &at);
+	value = strtok_r(values, " ", &value_at);
+	while (word && value && strcmp(word, name)) {
+		word = strtok_r(NULL, " ", &at);
+		value = strtok_r(NULL, " ", &value_at);
+	}
+	return word && value ? strtoull(value, NULL, 10) : 0;
+}
+
+static u64 truncated_packets(void)
+{
+	char text[TEXT_MAX];
+
+	if (read_text("/proc/net/netstat", text, sizeof(text)) < 0)
+		die(EXIT_UNSUPPORTED, "/proc/net/netstat cannot be read: CONFIG_PROC_FS");
+	return snmp(text, "IpExt", "InTruncatedPkts");
+}
+
+/* A full socket counts as an error of UDP as well, but is counted elsewhere. */
+static u64 bad_packets(void)
+{
+	static const char *const ip[] = {
+		"InHdrErrors", "InAddrErrors", "InUnknownProtos", "InDiscards", NULL
+	};
+	char text[TEXT_MAX];
+	unsigned int i;
+	u64 sum;
+
+	if (read_text("/proc/net/snmp", text, sizeof(text)) < 0)
+		die(EXIT_UNSUPPORTED, "/proc/net/snmp cannot be read: CONFIG_PROC_FS");
+	sum = snmp(text, "Udp", "InErrors") - snmp(text, "Udp", "RcvbufErrors") +
+		snmp(text, "Udp", "NoPorts") + truncated_packets();
+	for (i = 0; ip[i]; i++)
+		sum += snmp(text, "Ip", ip[i]);
+	return sum;
+}
+
+static void add_stats(const struct nic *nic, struct kernel_counts *counts)
+{
+	struct nic_stat stat[RUN_STATS];
+	int count = nic_stats(nic, stat, RUN_STATS), i;
+
+	for (i = 0; i < count; i++) {
+		if (!strncmp(stat[i].name, "switch", 6))
+			counts->switches += stat[i].value;
+		if (counts->stats <= (unsigned int)i) {
+			counts->stat[i] = stat[i];
+			counts->stats = (unsigned int)i + 1;
+		} else {
+			counts->stat[i].value += stat[i].value;
+		}
+	}
+}
+
+/* The driver's own first: the in-tree driver looks at its registers only then. */
+struct kernel_counts run_counts(const struct run *run)
+{
+	struct kernel_counts counts = { };
+	unsigned int i;
+
+	for (i = 0; i < run->options->ports; i++) {
+		add_stats(&run->receiver[i], &counts);
+		counts.stack_in += nic_counter(&run->receiver[i], "rx_packets");
+	}
+	counts.backlog = softnet(1);
+	counts.other = bad_packets();
+	return counts;
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/* run_setup.c - livelock-run: cards, drivers, links, and the source. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "clock.h"
+#include "kmod.h"
+#include "run.h"
+
+/* A link is up after a second or two; an emulated card is deaf for one more. */
+#define LINK_NS		(20 * NSEC_PER_SEC)
+#define PRIME_PPS	50
+#define PRIME_MS	10000
+#define SOON_NS		(100 * NSEC_PER_MSEC)
+#define LATE_NS		(20 * NSEC_PER_SEC)
+#define TEXT_MAX	768	/* of a configuration */
+#define CALIBRATE_PPS	20000
+#define CALIBRATE_MS	200
+
+u32 run_address(unsigned int port)
+{
+	return 10U << 24 | (port + 1) << 16 | 2;
+}
+
+/* -ENOENT: it is built in, or not there at all, which shows when it is used. */
+static void load_module(const char *name)
+{
+	int error = module_load(name, "");
+
+	if (error && error != -EEXIST && error != -ENOENT)
+		die(EXIT_FAILED, "module %s: %s", name, strerror(-error));
+}
+
+static void reserve(const struct nic *nic, const char *driver)
+{
+	int error = nic_reserve(nic, driver);
+
+	if (error)
+		die(EXIT_FAILED, "%s for %s: %s", nic->pci, driver, strerror(-error));
+}
+
+static void bind_to(struct nic *nic, const char *driver)
+{
+	int error = nic_bind(nic, driver);
+
+	if (error == -ENODEV)
+		die(EXIT_UNSUPPORTED, "driver %s: this kernel does not have it", driver);
+	if (error)
+		die(EXIT_FAILED, "%s to %s: %s", nic->pci, driver, strerror(-error));
+}
+
+/* The first half of the cards receives, the second half sends. */
+static void choose_cards(struct run *run)
+{
+	unsigned int ports = run->options->ports, count, i;
+	struct nic nics[NICS_MAX];
+
+	count = nic_list(nics);
+	if (count < 2 * ports)
+		die(EXIT_UNSUPPORTED, "ports %u: %u cards (82540EM) are needed, there are %u",
+		    ports, 2 * ports, count);
+	for (i = 0; i < ports; i++) {
+		run->receiver[i] = nics[i];
+		run->sender[i] = nics[count / 2 + i];
+		reserve(&run->receiver[i], run->options->driver);
+		reserve(&run->sender[i], SOURCE_DRIVER);
+	}
+}
+
+static void set_attribute(const struct nic *nic, const char *set)
+{
+	const char *value = strchr(set, '=') + 1;
+	char attribute[128];
+	int error;
+
+	snprintf(attribute, sizeof(attribute), "%.*s", (int)(value - set - 1), set);
+	error = nic_set(nic, attribute, value);
+	if (error)
+		die(error == -ENOENT ? EXIT_UNSUPPORTED : EXIT_USAGE, "%s of %s: %s", set,
+		    nic->name, strerror(-error));
+}
+
+static void set_up(const struct run *run, unsigned int port)
+{
+	const struct run_options *o = run->options;
+	const struct nic *nic = &run->receiver[port];
+	unsigned int i;
+	int error = 0;
+
+	if (o->ring)
+		error = nic_set_ring(nic, o->ring);
+	if (error)
+		die(EXIT_USAGE, "ring %u of %s: %s", o->ring, nic->name, strerror(-error));
+	for (i = 0; i < o->sets; i++)
+		set_attribute(nic, o->set[i]);
+}
+
+/* An earlier run may have left it up. */
+static void take_down(const struct nic *nic)
+{
+	int error = nic_down(nic);
+
+	if (error)
+		die(EXIT_FAILED, "%s down: %s", nic->name, strerror(-error));
+}
+
+static bool has_carrier(void *arg)
+{
+	return nic_carrier(arg);
+}
+
+static void connect_source(struct run *run)
+{
+	unsigned int i;
+	int error;
+
+	error = source_clear();
+	for (i = 0; !error && i < run->options->ports; i++)
+		error = source_add(&run->sender[i], &run->receiver[i], run_address(i),
+				   (u16)(RUN_FIRST_PORT + i));
+	if (error)
+		die(EXIT_FAILED, "%s: %s", SOURCE_FILES, strerror(-error));
+}
+
+static void bring_up(struct run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->options->ports; i++) {
+		int error = nic_up(&run->receiver[i], run_address(i));
+
+		if (error)
+			die(EXIT_FAILED, "%s up: %s", run->receiver[i].name, strerror(-error));
+	}
+	for (i = 0; i < run->options->ports; i++)
+		if (!wait_until(has_carrier, &run->receiver[i], LINK_NS))
+			die(EXIT_FAILED, "%s: no link", run->receiver[i].name);
+}
+
+void run_setup(struct run *run)
+{
+	unsigned int i;
+
+	choose_cards(run);
+	load_module(SOURCE_DRIVER);
+	load_module(run->options->driver);
+	for (i = 0; i < run->options->ports; i++) {
+		bind_to(&run->sender[i], SOURCE_DRIVER);
+		bind_to(&run->receiver[i], run->options->driver);
+		take_down(&run->receiver[i]);
+		set_up(run, i);
+	}
+	connect_source(run);
+	if (!run->options->no_hog)
+		run_calibrate(run);
+	bring_up(run);
+	run_prime(run);
+}
+
+void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms,
+		   u32 warmup_ms, u32 lag_ms)
+{
+	const struct run_options *o = run->options;
+	const struct nll_rate_params *r = &o->rate;
+	const struct {
+		const char *name;
+		u64 value;
+	} numbers[] = {
+		{ "packets", pps }, { "per_ns", o->ports * NSEC_PER_SEC },
+		{ "sd_permille", r->sd_permille }, { "depth_permille", r->depth_permille },
+		{ "on_ns", r->on_ns }, { "off_ns", r->off_ns }, { "period_ns", r->period_ns },
+		{ "seed", r->seed }, { "start_ns", start_ns },
+		{ "duration_ns", duration_ms * NSEC_PER_MSEC }, { "warmup_ms", warmup_ms },
+		{ "lag_ms", lag_ms }, { "tick_ns", o->tick_us * NSEC_PER_USEC },
+		{ "size", o->size }, { "every", o->every },
+	};
+	char text[TEXT_MAX] = "";
+	size_t used = 0, i;
+	int error;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %llu",
+					 numbers[i].name, numbers[i].value);
+	error = source_configure("function %s malformed %s%s", nll_rate_names[r->shape],
+				 o->malformed, text);
+	if (error == -EINVAL)
+		die(EXIT_USAGE, "rate %llu: the source refuses it, the kernel's log says why", pps);
+	if (error)
+		die(EXIT_FAILED, "%s/config: %s", SOURCE_FILES, strerror(-error));
+}
+
+static bool is_done(void *arg)
+{
+	(void)arg;
+	return source_done();
+}
+
+void run_await_source(u64 timeout_ns)
+{
+	if (!wait_until(is_done, NULL, timeout_ns))
+		die(EXIT_FAILED, "the source does not end");
+}
+
+static void start_source(void)
+{
+	int error = source_start();
+
+	if (error)
+		die(EXIT_FAILED, "%s/run: %s", SOURCE_FILES, strerror(-error));
+}
+
+static bool each_received(const struct apps *apps)
+{
+	unsigned int i;
+
+	for (i = 0; i < apps->ports; i++)
+		if (!load64(&apps_of(apps, i)->received))
+			return false;
+	return true;
+}
+
+struct prime {
+	const struct run *run;
+	const struct apps *apps;
+	u64 before;		/* frames that the drivers have handed on */
+};
+
+/* Each application has got a frame, and none of those sent is on its way. */
+static bool primed(void *arg)
+{
+	const struct prime *p = arg;
+	struct source_results results;
+
+	if (!each_received(p->apps) || source_read(&results))
+		return false;
+	return run_counts(p->run).stack_in - p->before >= source_sum(&results.total).sent;
+}
+
+/*
+ * QEMU's card is deaf for a second after its receiver has been configured: what
+ * is sent to it waits, and then arrives all at once.
+ */
+void run_prime(struct run *run)
+{
+	struct apps_options options = {
+		.ports = run->options->ports, .first_port = RUN_FIRST_PORT,
+	};
+	struct prime prime = { .run = run, .before = run_counts(run).stack_in };
+	struct apps apps;
+
+	apps_start(&apps, &options);
+	prime.apps = &apps;
+	apps_release(&apps, (struct apps_window){ });
+	run_configure(run, PRIME_PPS * (u64)options.ports, 0, PRIME_MS, 0, 0);
+	start_source();
+	if (!wait_until(primed, &prime, PRIME_MS * NSEC_PER_MSEC))
+		die(EXIT_FAILED, "no frame comes through");
+	source_stop();
+	apps_stop(&apps);
+}
+
+/* The time that the CPU-bound process gets of a window, beside nobody or the source. */
+static double free_ns(struct run *run, bool source, struct source_results *results)
+{
+	struct apps_options options = { .hog = true };
+	u64 start_ns = now_ns() + SOON_NS;
+	struct apps_window window = { start_ns, start_ns + CALIBRATE_MS * NSEC_PER_MSEC };
+	struct apps apps;
+	double share;
+	int error = 0;
+
+	apps_start(&apps, &options);
+	apps_release(&apps, window);
+	if (source) {
+		run_configure(run, CALIBRATE_PPS, start_ns, CALIBRATE_MS, 0, 0);
+		start_source();
+	}
+	sleep_until_ns(window.end_ns);
+	if (source) {
+		run_await_source(LATE_NS);
+		error = source_read(results);
+	}
+	if (error)
+		die(EXIT_FAILED, "%s/results: %s", SOURCE_FILES, strerror(-error));
+	share = apps_user_share(&apps);
+	apps_stop(&apps);
+	return share * CALIBRATE_MS * NSEC_PER_MSEC;
+}
+
+/* While nobody listens: all that is sent is lost at once. */
+void run_calibrate(struct run *run)
+{
+	struct source_results results;
+	struct source_effort *effort = &results.total.effort;
+	double taken;
+
+	taken = free_ns(run, false, NULL) - free_ns(run, true, &results);
+	run->shot_ns = (taken - (double)effort->timer_ns) / (double)effort->shots;
+}
