@@ -6,6 +6,7 @@
 #include "source.h"
 
 #define SECONDS_MAX	3600U
+#define CHOICES_MAX	80U	/* the names of a choice in a row */
 
 /**
  * struct number - a whole number of the configuration
@@ -104,6 +105,7 @@ static int set_number(struct nll_config *c, const struct number *n,
 static int set_choice(const char *name, const char *const *names,
 		      u32 *choice, const char *text)
 {
+	char allowed[CHOICES_MAX] = "";
 	unsigned int i;
 
 	for (i = 0; names[i]; i++) {
@@ -111,9 +113,10 @@ static int set_choice(const char *name, const char *const *names,
 			*choice = i;
 			return 0;
 		}
+		strlcat(allowed, " ", sizeof(allowed));
+		strlcat(allowed, names[i], sizeof(allowed));
 	}
-	pr_notice(NLL_SOURCE_DRIVER ": %s '%s': allowed are %s to %s, see the documentation\n",
-		  name, text, names[0], names[i - 1]);
+	pr_notice(NLL_SOURCE_DRIVER ": %s '%s': allowed are%s\n", name, text, allowed);
 	return -EINVAL;
 }
 
