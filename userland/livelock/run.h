@@ -30,11 +30,13 @@ struct run_options {
 	u32 duration_ms;
 	u32 warmup_ms;
 	u32 lag_ms;
+	u32 drift_ppm;
 	u32 tick_us;
 	u32 size;
 	const char *malformed;
 	u32 every;
 	bool no_hog;
+	u64 least_pps;			/* goodput, 0 for any */
 	bool stats;			/* print the driver's own counters */
 };
 
@@ -84,6 +86,9 @@ void run_calibrate(struct run *run);
 void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms,
 		   u32 warmup_ms, u32 lag_ms);
 
+/* In which a card sends so many frames as RATE says; a second, and more with a drift. */
+u64 run_span_ns(const struct run_options *o);
+
 /* Where the applications listen. */
 u32 run_address(unsigned int port);
 
@@ -96,7 +101,10 @@ struct kernel_counts run_counts(const struct run *run);
 
 /* run_report.c APIs: */
 
-/* One JSON object; false if frames are missing that nobody counted. */
+/*
+ * One JSON object; false if frames are missing that nobody counted, or fewer were
+ * received than should be.
+ */
 bool run_report(const struct run *run, const struct apps *apps, const struct measurement *m);
 
 #endif /* LIVELOCK_RUN_H */

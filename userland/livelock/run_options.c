@@ -9,6 +9,7 @@
 
 #define PPS_MAX		10000000U
 #define MS_MAX		600000U
+#define DRIFT_MAX	100000U
 #define RING_MIN	16U
 #define RING_MAX	4096U
 #define RCVBUF_MAX	1000000000U
@@ -40,12 +41,16 @@ static const char usage[] =
 "  -t, --duration MS     how long frames are sent (1000)\n"
 "      --warmup MS       what of it is not measured (200)\n"
 "      --lag MS          waited for what is still on its way (100)\n"
+"      --drift PPM       send so much slower, so that frames which would meet the timer\n"
+"                        tick always in the same phase pass through all phases (1000)\n"
 "      --tick US         frames that are due within it leave together (50)\n"
 "      --size BYTES      of a frame, 66..1514 (66)\n"
 "      --malformed KIND  truncated, length, checksum, ip-checksum, oversized (none)\n"
 "      --every N         of N frames the last one is (10)\n"
 "the output:\n"
 "  -l, --label TEXT      goes into each line\n"
+"      --least PPS       a check: at no rate above may less be received, at lower\n"
+"                        rates all but 1 %\n"
 "      --stats           with the driver's own counters\n"
 "      --json            no effect, the output is always JSON\n"
 "  -h, --help            this text\n"
@@ -53,8 +58,8 @@ static const char usage[] =
 
 enum {
 	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
-	OPT_PERIOD, OPT_SEED, OPT_WARMUP, OPT_LAG, OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY,
-	OPT_STATS, OPT_JSON,
+	OPT_PERIOD, OPT_SEED, OPT_WARMUP, OPT_LAG, OPT_DRIFT, OPT_TICK, OPT_SIZE,
+	OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_STATS, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -74,11 +79,13 @@ static const struct option longs[] = {
 	{ "duration", required_argument, NULL, 't' },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "lag", required_argument, NULL, OPT_LAG },
+	{ "drift", required_argument, NULL, OPT_DRIFT },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "malformed", required_argument, NULL, OPT_MALFORMED },
 	{ "every", required_argument, NULL, OPT_EVERY },
 	{ "label", required_argument, NULL, 'l' },
+	{ "least", required_argument, NULL, OPT_LEAST },
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
@@ -171,6 +178,9 @@ static bool parse_frames(int c, struct run_options *o)
 	case OPT_LAG:
 		o->lag_ms = (u32)args_number("lag", optarg, 0, MS_MAX);
 		return true;
+	case OPT_DRIFT:
+		o->drift_ppm = (u32)args_number("drift", optarg, 0, DRIFT_MAX);
+		return true;
 	case OPT_TICK:
 		o->tick_us = (u32)args_number("tick", optarg, 1, 1000000);
 		return true;
@@ -193,6 +203,9 @@ static bool parse_output(int c, struct run_options *o)
 	case 'l':
 		o->label = optarg;
 		return true;
+	case OPT_LEAST:
+		o->least_pps = args_number("least", optarg, 1, PPS_MAX);
+		return true;
 	case OPT_STATS:
 		o->stats = true;
 		return true;
@@ -208,7 +221,7 @@ static void check_rate(const struct run_options *o, u64 pps)
 	const char *fault;
 
 	rate.packets = pps;
-	rate.per_ns = o->ports * NSEC_PER_SEC;
+	rate.per_ns = run_span_ns(o);
 	fault = nll_rate_fault(&rate);
 	if (fault)
 		die(EXIT_USAGE, "rate %llu: %s", pps, fault);
@@ -233,8 +246,8 @@ void run_parse(int argc, char **argv, struct run_options *o)
 
 	*o = (struct run_options){
 		.driver = "e1000", .ports = 1, .duration_ms = 1000, .warmup_ms = 200,
-		.lag_ms = 100, .tick_us = 50, .size = SIZE_MIN, .malformed = malformed[0],
-		.every = 10,
+		.lag_ms = 100, .drift_ppm = 1000, .tick_us = 50, .size = SIZE_MIN,
+		.malformed = malformed[0], .every = 10,
 		.rate = {
 			.sd_permille = 250, .depth_permille = 900, .seed = 1,
 			.on_ns = 10 * NSEC_PER_MSEC, .off_ns = 10 * NSEC_PER_MSEC,

@@ -30,7 +30,7 @@ static void report_conditions(const struct run *run, const struct measurement *m
 	json_number("seed", o->rate.seed);
 }
 
-static void report_throughput(const struct apps *apps, const struct measurement *m)
+static double report_throughput(const struct apps *apps, const struct measurement *m)
 {
 	double seconds = window_s(m), least = 0, most = 0, sum = 0;
 	unsigned int i;
@@ -46,6 +46,7 @@ static void report_throughput(const struct apps *apps, const struct measurement 
 	json_real("goodput_pps", sum);
 	json_real("port_least_pps", least);
 	json_real("port_most_pps", most);
+	return sum;
 }
 
 static void report_cpu(const struct run *run, const struct apps *apps,
@@ -165,13 +166,26 @@ static void report_stats(const struct measurement *m)
 	}
 }
 
+/* A hundredth may be on its way at the window's ends, or malformed. */
+static bool enough(const struct run_options *o, const struct measurement *m, double goodput)
+{
+	double sent = (double)m->pps * (o->every ? 1 - 1.0 / o->every : 1);
+	double least = 0.99 * sent < (double)o->least_pps ? 0.99 * sent : (double)o->least_pps;
+
+	if (o->least_pps && goodput < least)
+		complain("rate %llu: %.0f frames/s are received: least is %.0f", m->pps, goodput,
+			 least);
+	return !o->least_pps || goodput >= least;
+}
+
 bool run_report(const struct run *run, const struct apps *apps, const struct measurement *m)
 {
+	double goodput;
 	u64 missing;
 
 	json_open();
 	report_conditions(run, m);
-	report_throughput(apps, m);
+	goodput = report_throughput(apps, m);
 	report_cpu(run, apps, m);
 	missing = report_frames(m);
 	json_real("switches_per_s", (double)(m->after.switches - m->before.switches) /
@@ -183,5 +197,5 @@ bool run_report(const struct run *run, const struct apps *apps, const struct mea
 	json_close();
 	if (missing)
 		complain("rate %llu: %lld frames are missing", m->pps, (s64)missing);
-	return !missing;
+	return enough(run->options, m, goodput) && !missing;
 }

@@ -20,6 +20,11 @@
 #define CALIBRATE_PPS	20000
 #define CALIBRATE_MS	200
 
+u64 run_span_ns(const struct run_options *o)
+{
+	return o->ports * (NSEC_PER_SEC + o->drift_ppm * 1000ULL);
+}
+
 u32 run_address(unsigned int port)
 {
 	return 10U << 24 | (port + 1) << 16 | 2;
@@ -169,7 +174,7 @@ void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms
 		const char *name;
 		u64 value;
 	} numbers[] = {
-		{ "packets", pps }, { "per_ns", o->ports * NSEC_PER_SEC },
+		{ "packets", pps }, { "per_ns", run_span_ns(o) },
 		{ "sd_permille", r->sd_permille }, { "depth_permille", r->depth_permille },
 		{ "on_ns", r->on_ns }, { "off_ns", r->off_ns }, { "period_ns", r->period_ns },
 		{ "seed", r->seed }, { "start_ns", start_ns },
