@@ -15,6 +15,7 @@ from threading import Event, Thread
 
 from lab import LabError
 from lab.ext4 import Ext4
+from lab.nics import Nic
 from lab.progress import Progress
 
 
@@ -45,7 +46,8 @@ class Boot:
     code is timed, more where only time is shared out and must be cheap.  `disk`
     is a file system that the guest finds as extents in /lab/disk; a disk in the
     guest's own memory needs `mem_mb` beyond its size.  `cpu` is QEMU's model,
-    `kernel` the variant that boots.
+    `kernel` the variant that boots, `modules` are those of its modules that the
+    guest finds in /lab/modules, `nics` its network cards.
     """
 
     name: str
@@ -57,6 +59,8 @@ class Boot:
     disk: Ext4 | None = None
     cpu: str = "max"
     kernel: str = "guest"
+    modules: tuple[str, ...] = ()
+    nics: tuple[Nic, ...] = ()
 
     def timeout_s(self) -> int:
         """Host seconds for the watchdog: a slow host needs about 30 a busy guest second."""

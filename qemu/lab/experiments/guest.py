@@ -25,6 +25,8 @@ def machine(boot: Boot) -> Machine:
         seed=boot.seed,
         icount_shift=boot.shift,
         cpu=boot.cpu,
+        modules=boot.modules,
+        nics=boot.nics,
     )
 
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from lab import LabError
-from lab.experiments import lottery, wrais
+from lab.experiments import livelock, lottery, wrais
 from lab.experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
-    found.name: found for found in (lottery.EXPERIMENT, wrais.EXPERIMENT)
+    found.name: found for found in (livelock.EXPERIMENT, lottery.EXPERIMENT, wrais.EXPERIMENT)
 }
 
 

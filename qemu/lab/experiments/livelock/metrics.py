@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the rows of livelock-run to samples, records and raw tables."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from lab import LabError
+from lab.experiments.boots import Finished
+from lab.experiments.livelock.output import PointRow
+from lab.experiments.livelock.plan import (
+    DURATION_MS,
+    PLACES,
+    QUANTILES,
+    Curve,
+    CurveJob,
+)
+from lab.experiments.measured import Measured, RawTable
+from lab.experiments.rows import read_rows
+from lab.records import Param, Record, Sample
+
+NAME = "livelock"
+RAW = ("points", "latencies", "best")
+"""Names of the raw tables."""
+
+UNITS = {
+    "goodput_pps": "packets/s",
+    "user_share_pct": "%",
+    "latency_us": "us",
+    "lost_pps": "packets/s",
+    "buffer_full": "count",
+    "switches_per_s": "1/s",
+    "source_pct": "%",
+    "port_split": "ratio",
+}
+"""Metrics and their units."""
+
+KEY = ("variant", "ports", "rate_function", "mitigation", "offered_pps")
+BETTER = {"goodput_pps": max, "user_share_pct": max, "latency_us": min}
+"""What the table of the best compares, and which value is the best."""
+
+
+def params(curve: Curve, row: PointRow) -> dict[str, Param]:
+    """What identifies a point beside its variant."""
+    return {
+        "offered_pps": row.offered_pps,
+        "ports": curve.ports,
+        "rate_function": curve.function,
+        "mitigation": curve.mitigation,
+    }
+
+
+def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
+    """Metric, value, and what tells it from others of the metric.
+
+    Without a frame in the window there is no latency, and no split between ports.
+    """
+    yield ("goodput_pps", row.goodput_pps, {})
+    yield ("user_share_pct", row.user_share_pct, {})
+    yield ("source_pct", row.source_pct, {})
+    yield ("switches_per_s", row.switches_per_s, {})
+    yield ("buffer_full", row.buffer_full, {})
+    for place in PLACES:
+        lost = getattr(row, f"lost_{place}")
+        yield ("lost_pps", 1000 * lost / DURATION_MS, {"place": place})
+    if row.latencies:
+        for quantile in QUANTILES:
+            yield ("latency_us", getattr(row, f"latency_{quantile}_us"), {"quantile": quantile})
+    if row.ports > 1 and row.port_most_pps:
+        yield ("port_split", row.port_least_pps / row.port_most_pps, {})
+
+
+def _samples(curve: Curve, row: PointRow, run: str) -> Iterator[Sample]:
+    for metric, value, more in _values(row):
+        yield Sample(
+            experiment=NAME,
+            metric=metric,
+            variant=curve.variant.name,
+            params={**params(curve, row), **more},
+            value=value,
+            unit=UNITS[metric],
+            run=run,
+        )
+
+
+def _key(curve: Curve, row: PointRow) -> list[Param]:
+    return [curve.variant.name, curve.ports, curve.function, curve.mitigation, row.offered_pps]
+
+
+def _tabulate(raw: dict[str, RawTable], curve: Curve, row: PointRow) -> None:
+    """A point as the tool printed it, and the distribution of its latencies."""
+    names = [
+        field.name
+        for field in dataclasses.fields(row)
+        if field.name not in (*KEY, "function", "latency_ns")
+    ]
+    points = raw.setdefault("points", RawTable([*KEY, *names]))
+    points.rows.append([*_key(curve, row), *(getattr(row, name) for name in names)])
+    latencies = raw.setdefault("latencies", RawTable([*KEY, "from_ns", "frames"]))
+    for bound, count in row.distribution():
+        latencies.rows.append([*_key(curve, row), bound, count])
+
+
+def check_row(curve: Curve, row: PointRow) -> None:
+    """Frames may be lost, but not without a trace, nor twice.  Raises LabError."""
+    where = f"{curve.name}: {row.offered_pps} packets/s"
+    if row.missing or row.lost_ring < 0:
+        raise LabError(
+            f"{where}: {row.missing} frames missing, {row.lost_ring} lost in the ring: "
+            "every frame must be received or lost at one place",
+            exit_code=1,
+        )
+    if row.disorder or row.strange:
+        raise LabError(
+            f"{where}: {row.disorder} frames out of order, {row.strange} strange: must be 0",
+            exit_code=1,
+        )
+
+
+def _rows(curve: Curve, lines: Sequence[str]) -> list[PointRow]:
+    """One row for each rate.  Raises LabError if they are others."""
+    rows = read_rows(PointRow, lines)
+    rates = tuple(row.offered_pps for row in rows)
+    if rates != curve.rates:
+        raise LabError(f"{curve.name}: rates {rates}: must be {curve.rates}", exit_code=1)
+    for row in rows:
+        check_row(curve, row)
+    return rows
+
+
+def _place(sample: Sample) -> tuple[Param, ...]:
+    """Where variants are compared."""
+    return tuple(sample.params[name] for name in KEY[1:])
+
+
+def best(samples: Sequence[Sample]) -> RawTable:
+    """Who is the best at every point: a hybrid is not everywhere."""
+    table = RawTable([*KEY[1:], "metric", "best", "value", "hybrid"])
+    groups: dict[tuple[object, ...], list[Sample]] = {}
+    for sample in samples:
+        median = sample.params.get("quantile", "p50") == "p50"
+        if sample.metric in BETTER and median and "-limit" not in sample.variant:
+            groups.setdefault((sample.metric, *_place(sample)), []).append(sample)
+    for group in groups.values():
+        metric = group[0].metric
+        choose = BETTER[metric](group, key=lambda sample: sample.value)
+        ours = [sample.value for sample in group if sample.variant == "hybrid"]
+        hybrid: Param = ours[0] if ours else ""
+        table.rows.append([*_place(choose), metric, choose.variant, choose.value, hybrid])
+    return table
+
+
+def _record(sample: Sample) -> Record:
+    """One deterministic measurement: nothing to spread."""
+    return Record(
+        experiment=sample.experiment,
+        metric=sample.metric,
+        variant=sample.variant,
+        params=sample.params,
+        value=sample.value,
+        unit=sample.unit,
+        n=1,
+        spread=0.0,
+    )
+
+
+def evaluate(finished: Sequence[Finished]) -> Measured:
+    """Everything the boots printed.  Raises LabError (exit code 1) for output that is not right."""
+    raw: dict[str, RawTable] = {}
+    samples: list[Sample] = []
+    for done in finished:
+        for job in done.boot.jobs:
+            if not isinstance(job, CurveJob):
+                continue
+            for row in _rows(job.curve, done.lines(job)):
+                _tabulate(raw, job.curve, row)
+                samples.extend(_samples(job.curve, row, str(done.boot.seed)))
+    raw["best"] = best(samples)
+    return Measured([_record(sample) for sample in samples], samples, raw)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rows of livelock-run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lab import LabError
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """One measurement: frames a second and shares in the window, frames of the whole run."""
+
+    TOOL: ClassVar[str] = "livelock-run"
+    ports: int
+    function: str
+    offered_pps: int
+    sent_pps: float
+    goodput_pps: float
+    port_least_pps: float
+    port_most_pps: float
+    user_share_pct: float
+    source_pct: float
+    source_timer_pct: float
+    shots_per_s: float
+    due: int
+    received: int
+    lost_tail: int
+    lost_ring: int
+    lost_backlog: int
+    lost_socket: int
+    lost_other: int
+    missing: int
+    buffer_full: int
+    switches_per_s: float
+    disorder: int
+    strange: int
+    latencies: int
+    latency_mean_us: float
+    latency_p1_us: float
+    latency_p50_us: float
+    latency_p90_us: float
+    latency_p99_us: float
+    latency_p999_us: float
+    latency_max_us: float
+    latency_ns: str
+
+    def distribution(self) -> list[tuple[int, int]]:
+        """Lower bound in ns and count of every bucket.  Raises LabError for another text."""
+        found = []
+        for word in self.latency_ns.split():
+            bound, _, count = word.partition(":")
+            if not (bound.isdigit() and count.isdigit()):
+                raise LabError(f"livelock-run: latency_ns '{word}': must be BOUND:COUNT", 1)
+            found.append((int(bound), int(count)))
+        return found

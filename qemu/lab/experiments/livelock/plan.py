@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the livelock experiment runs in the guest: curves, one boot each.
+
+A curve is one variant on so many ports under one rate function; livelock-run
+measures it at one rate after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lab.experiments.boots import Boot, Job
+from lab.experiments.livelock import variants as v
+from lab.experiments.livelock.variants import Variant
+from lab.nics import pairs
+
+CONSTANT = "constant"
+FUNCTIONS = (CONSTANT, "poisson", "normal", "peaks", "ramp")
+"""How the frames lie in time."""
+MITIGATION = {"off": False, "on": True}
+"""Whether the card may delay its interrupts."""
+
+QUANTILES = ("p1", "p50", "p90", "p99", "p999", "max")
+PLACES = ("tail", "ring", "backlog", "socket", "other")
+"""Where frames are lost: at the card without a free descriptor, in the driver, before
+the protocols, at a full socket, and as not right."""
+SHIFT = 3
+"""8 ns an instruction: the model CPU of 125 million instructions a second."""
+DURATION_MS = 1200
+WARMUP_MS = 200
+OVERHEAD_S = 1.5
+"""Guest seconds of CPU around the measurements of a curve: links, calibration."""
+
+RATES = (
+    *(1000, 2000, 4000, 6000, 8000, 10000, 12000, 14000, 16000, 18000, 20000),
+    *(25000, 30000, 60000, 100000, 200000),
+)
+"""Frames a second, all ports together."""
+KNEE = (2000, 6000, 10000, 16000, 20000, 30000, 60000, 200000)
+PORTS = (1, 3)
+OVERLOAD = (60000, 200000)
+LOW = (2000, 6000)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One boot: a variant at one rate after the other."""
+
+    variant: Variant
+    ports: int
+    function: str
+    mitigation: str
+    rates: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Of the boot."""
+        return f"{self.variant.name}-{self.ports}-{self.function}-mitigation-{self.mitigation}"
+
+    def argv(self) -> tuple[str, ...]:
+        """The command in the guest."""
+        return (
+            "livelock-run",
+            *self.variant.options(),
+            *("--ports", str(self.ports), "--function", self.function),
+            *("--duration", str(DURATION_MS), "--warmup", str(WARMUP_MS)),
+            *(str(rate) for rate in self.rates),
+        )
+
+    def guest_s(self) -> float:
+        """About the guest seconds of CPU; there is always somebody who wants it."""
+        return OVERHEAD_S + len(self.rates) * DURATION_MS / 1000
+
+    def boot(self) -> Boot:
+        """The guest that measures it."""
+        job = CurveJob(kind="curve", name="curve", argv=self.argv(), guest_s=self.guest_s(),
+                       curve=self)  # fmt: skip
+        return Boot(
+            name=self.name,
+            seed=1,
+            append=(),
+            jobs=(job,),
+            shift=SHIFT,
+            modules=(v.SOURCE, self.variant.driver),
+            nics=pairs(self.ports, MITIGATION[self.mitigation]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveJob(Job):
+    """The job that measures a curve."""
+
+    curve: Curve
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Every variant on every number of ports under every function."""
+
+    variants: tuple[Variant, ...]
+    rates: tuple[int, ...]
+    ports: tuple[int, ...] = (1,)
+    functions: tuple[str, ...] = (CONSTANT,)
+    mitigations: tuple[str, ...] = ("off",)
+
+    def curves(self) -> Iterator[Curve]:
+        for ports in self.ports:
+            for function in self.functions:
+                for mitigation in self.mitigations:
+                    for variant in self.variants:
+                        yield Curve(variant, ports, function, mitigation, self.rates)
+
+
+Scope = tuple[Curves, ...]
+"""How much is measured; no two curves of a scope are of the same name."""
+
+FULL: Scope = (
+    Curves(v.ALL, RATES, ports=PORTS),
+    Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
+    Curves(v.ALL, KNEE, functions=FUNCTIONS[1:]),
+    Curves(v.ALL, KNEE, mitigations=("on",)),
+)
+
+QUICK: Scope = (
+    Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000)),
+    Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), (60000,)),
+    Curves((v.E1000, v.THREADED, v.HYBRID), (6000, 20000, 60000, 200000), ports=(3,)),
+    Curves((v.HYBRID,), (10000, 20000), functions=("peaks",)),
+)
+
+DEMO: Scope = (Curves((v.E1000, v.THREADED, v.HYBRID), (2000, 10000, 20000, 60000)),)
+
+
+def boots(scope: Scope) -> list[Boot]:
+    """The boots of a scope."""
+    return [curve.boot() for curves in scope for curve in curves.curves()]

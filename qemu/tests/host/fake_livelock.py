@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Canned output of livelock-run: a runner for the livelock experiment without a guest.
+
+Everybody receives all up to 20,000 frames/s. Beyond, interrupts and NAPI break down,
+threads keep a peak, and the hybrid keeps a higher one, within its limit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab.experiments.boots import Boot, Outputs
+from lab.experiments.livelock import variants as v
+from lab.experiments.livelock.plan import DURATION_MS, Curve, CurveJob
+
+Rows = list[dict[str, Any]]
+Change = Callable[[Curve, Rows], Rows]
+
+KNEE_PPS = 20000
+SOURCE_PCT = 15.0
+THREADED = (18000, 20.0)
+"""Goodput and user share of threads when there is too much."""
+HYBRID_LIMIT = 50
+HYBRID_PEAK = 24000
+LATENCY_US = {v.POLL.name: 500.0, v.THREADED.name: 150.0, v.E1000_THREADED.name: 150.0}
+
+
+def unchanged(_curve: Curve, rows: Rows) -> Rows:
+    """Rows as they are."""
+    return rows
+
+
+def overload(curve: Curve) -> tuple[float, float]:
+    """Goodput and user share beyond the knee."""
+    if curve.variant in v.HYBRIDS:
+        limit = curve.variant.limit_pct or HYBRID_LIMIT
+        return HYBRID_PEAK * min(1.0, limit / 40), 100 - limit - SOURCE_PCT
+    return THREADED if curve.variant in (*v.THREADS, v.POLL) else (50, 0.1)
+
+
+def row(curve: Curve, rate: int) -> dict[str, Any]:
+    """One point."""
+    due = rate * DURATION_MS // 1000
+    goodput, share = (rate, 60.0) if rate <= KNEE_PPS else overload(curve)
+    goodput = min(goodput, rate)
+    received = round(goodput * DURATION_MS / 1000)
+    latency = LATENCY_US.get(curve.variant.name, 80.0)
+    return {
+        "tool": "livelock-run",
+        "ports": curve.ports,
+        "function": curve.function,
+        "offered_pps": rate,
+        "sent_pps": rate,
+        "goodput_pps": goodput,
+        "port_least_pps": goodput / curve.ports * 0.99,
+        "port_most_pps": goodput / curve.ports,
+        "user_share_pct": share,
+        "source_pct": SOURCE_PCT,
+        "source_timer_pct": 4.0,
+        "shots_per_s": min(rate, 20000),
+        "due": due,
+        "received": received,
+        "lost_tail": due - received,
+        "lost_ring": 0,
+        "lost_backlog": 0,
+        "lost_socket": 0,
+        "lost_other": 0,
+        "missing": 0,
+        "buffer_full": 100 if rate > KNEE_PPS else 0,
+        "switches_per_s": 2.0 if curve.variant in v.HYBRIDS else 0,
+        "disorder": 0,
+        "strange": 0,
+        "latencies": 100,
+        "latency_mean_us": latency,
+        "latency_p1_us": latency / 2,
+        "latency_p50_us": latency,
+        "latency_p90_us": latency * 2,
+        "latency_p99_us": latency * 4,
+        "latency_p999_us": latency * 8,
+        "latency_max_us": latency * 9,
+        "latency_ns": "65536:60 131072:39 524288:1",
+    }
+
+
+@dataclass
+class FakeRunner:
+    """Runs boots from thin air; `change` may falsify the rows of a curve."""
+
+    change: Change = unchanged
+    booted: list[Boot] = field(default_factory=list)
+
+    def __call__(self, boot: Boot) -> Outputs:
+        self.booted.append(boot)
+        outputs = {}
+        for job in boot.jobs:
+            if isinstance(job, CurveJob):
+                rows = [row(job.curve, rate) for rate in job.curve.rates]
+                outputs[job.name] = [json.dumps(item) for item in self.change(job.curve, rows)]
+        return outputs
