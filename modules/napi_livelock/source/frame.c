@@ -116,11 +116,12 @@ static void set_wrong_check(struct headers *h)
  * nll_frame_put() - write a frame into the next slot of a target's sender
  * @c: what it shall be
  * @t: the target, whose sender has a free slot
+ * @seq: its number
  * @now: CLOCK_MONOTONIC
  */
-void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 now)
+void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 seq, u64 now)
 {
-	bool bad = c->every && (t->seq + 1) % c->every == 0;
+	bool bad = c->every && (seq + 1) % c->every == 0;
 	struct nll_device *dev = t->dev;
 	u8 *bytes = dev->buffers + dev->tail * NLL_BUFFER;
 	struct nll_stamp *stamp = (struct nll_stamp *)(bytes + NLL_HEADERS);
@@ -129,7 +130,7 @@ void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 now)
 	memcpy(bytes, bad ? t->bad : t->good, NLL_HEADERS);
 	stamp->magic = cpu_to_be32(NLL_STAMP_MAGIC);
 	stamp->port = cpu_to_be32(t->index);
-	stamp->seq = cpu_to_be64(t->seq);
+	stamp->seq = cpu_to_be64(seq);
 	stamp->sent_ns = cpu_to_be64(now);
 	if (bad) {
 		t->total.malformed++;

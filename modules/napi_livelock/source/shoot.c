@@ -5,7 +5,7 @@
 #include "source.h"
 
 /* All frames of a shot are on the wire when the tail has been written. */
-#define SHOT_MAX	(NLL_SLOTS - 1)
+#define SHOT_MAX	(NLL_SLOTS - 1U)
 
 static void begin_window(struct nll_source *s)
 {
@@ -15,14 +15,6 @@ static void begin_window(struct nll_source *s)
 	s->before = s->effort;
 	for (i = 0; i < s->targets; i++)
 		s->target[i].before = s->target[i].total;
-}
-
-static void lose(struct nll_target *t)
-{
-	t->total.tail++;
-	if (!t->full)
-		t->total.full++;
-	t->full = true;
 }
 
 static bool is_due(const struct nll_source *s, const struct nll_target *t, u64 now)
@@ -37,28 +29,37 @@ static void hand_out(struct nll_source *s, struct nll_device *dev)
 		s->effort.busy++;
 }
 
+static void count(struct nll_target *t, unsigned int sent, u64 tail)
+{
+	t->seq += sent + tail;
+	t->total.due += sent + tail;
+	t->total.sent += sent;
+	t->total.tail += tail;
+	if (sent)
+		t->full = false;
+	if (tail && !t->full)
+		t->total.full++;
+	t->full |= tail > 0;
+}
+
+/* What the receiver has no room for is lost, and should cost as little as it can. */
 static void shoot_at(struct nll_source *s, struct nll_target *t, u64 now)
 {
-	unsigned int room = nll_target_room(t), shot = 0;
-	u64 late = now - t->next_ns;
+	u64 last = min(now, s->end_ns - 1), next = t->next_ns, tail = 0, seq = t->seq;
+	unsigned int room = min(nll_target_room(t), SHOT_MAX), sent = 0;
 
-	if (late > s->effort.late_max_ns)
-		s->effort.late_max_ns = late;
-	while (is_due(s, t, now) && shot < SHOT_MAX) {
-		t->total.due++;
-		if (room) {
-			room--;
-			shot++;
-			t->full = false;
-			t->total.sent++;
-			nll_frame_put(&s->config, t, now);
-		} else {
-			lose(t);
-		}
-		t->seq++;
-		t->next_ns += nll_rate_next(&t->rate);
+	if (now - next > s->effort.late_max_ns)
+		s->effort.late_max_ns = now - next;
+	for (; next <= last && sent < room; next += nll_rate_next(&t->rate)) {
+		nll_frame_put(&s->config, t, seq + sent, now);
+		sent++;
 	}
-	if (shot)
+	/* more than a ring at once are still due: the next shot sends them */
+	for (; next <= last && sent < SHOT_MAX; next += nll_rate_next(&t->rate))
+		tail++;
+	t->next_ns = next;
+	count(t, sent, tail);
+	if (sent)
 		hand_out(s, t->dev);
 }
 

@@ -246,7 +246,7 @@ struct nll_device *nll_device_find(const struct pci_dev *pdev);
 /* frame.c APIs: */
 
 void nll_frame_build(const struct nll_config *c, struct nll_target *t);
-void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 now);
+void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 seq, u64 now);
 
 /* target.c APIs: */
 
