@@ -74,6 +74,16 @@ static CREW_FN(serve)
 	return EXIT_FAILED;
 }
 
+static struct app_charge charge_now(const struct crew *crew, const struct apps *apps, u64 now)
+{
+	struct app_charge charge = { .now_ns = now, .hog_ns = thread_cpu_ns() };
+	unsigned int i;
+
+	for (i = 0; i < apps->ports; i++)
+		charge.apps_ns += process_cpu_ns(crew->pid[i]);
+	return charge;
+}
+
 /*
  * A CREW_FN: count rounds of the same length. What takes time from it, be it an
  * interrupt, makes a round longer, and there are fewer.
@@ -96,6 +106,10 @@ static CREW_FN(want_cpu)
 		if (step < hog->least_ns)
 			hog->least_ns = step;
 		hog->rounds += within(now, window);
+		if (!hog->begin.now_ns && now >= window->begin_ns)
+			hog->begin = charge_now(crew, apps, now);
+		if (!hog->end.now_ns && now >= window->end_ns)
+			hog->end = charge_now(crew, apps, now);
 	}
 	return EXIT_GOOD;
 }
@@ -199,12 +213,28 @@ u64 apps_socket_drops(const struct apps *apps)
 	return sum;
 }
 
-double apps_user_share(const struct apps *apps)
+static double hog_ns(const struct app_hog *hog)
 {
-	const struct app_hog *hog = apps_hog(apps);
+	return hog->rounds ? (double)hog->rounds * (double)hog->least_ns : 0;
+}
+
+double apps_hog_share(const struct apps *apps)
+{
 	u64 length = apps->window.end_ns - apps->window.begin_ns;
 
-	return hog->rounds ? (double)hog->rounds * (double)hog->least_ns / (double)length : 0;
+	return hog_ns(apps_hog(apps)) / (double)length;
+}
+
+double apps_share(const struct apps *apps)
+{
+	const struct app_charge *begin = &apps_hog(apps)->begin, *end = &apps_hog(apps)->end;
+	double real;
+
+	if (end->hog_ns <= begin->hog_ns || end->now_ns <= begin->now_ns)
+		return 0;
+	real = hog_ns(apps_hog(apps)) / (double)(end->hog_ns - begin->hog_ns);
+	return real * (double)(end->apps_ns - begin->apps_ns) /
+		(double)(end->now_ns - begin->now_ns);
 }
 
 double *apps_latencies(const struct apps *apps, size_t *count)

@@ -27,10 +27,19 @@ struct app {
 	u32 *latency_ns;	/* of the frames in the window */
 } __aligned(64);
 
-/* What the CPU-bound process has done. */
+/* The CPU time that processes were charged by a moment. */
+struct app_charge {
+	u64 now_ns;
+	u64 hog_ns;
+	u64 apps_ns;
+};
+
+/* What the CPU-bound process has done, and seen at both ends of the window. */
 struct app_hog {
 	u64 rounds;		/* in the window */
 	u64 least_ns;		/* the shortest round, nobody in between */
+	struct app_charge begin;
+	struct app_charge end;
 } __aligned(64);
 
 struct apps {
@@ -74,7 +83,14 @@ u64 apps_received(const struct apps *apps);
 u64 apps_socket_drops(const struct apps *apps);
 
 /* The CPU-bound process's share of the window, 0..1. */
-double apps_user_share(const struct apps *apps);
+double apps_hog_share(const struct apps *apps);
+
+/*
+ * That of the applications. The kernel charges processes the interrupts that they
+ * suffer; these hit applications as they hit the CPU-bound process, of which it is
+ * known what it really got.
+ */
+double apps_share(const struct apps *apps);
 
 /*
  * The latencies of all applications in the window in us, sorted; for the caller

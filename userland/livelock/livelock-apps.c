@@ -111,7 +111,7 @@ static void report(const struct apps *apps, unsigned int port)
 	json_number("disorder", app->disorder);
 	json_number("strange", app->strange);
 	if (options.hog)
-		json_real("user_share_pct", 100 * apps_user_share(apps));
+		json_real("user_share_pct", 100 * apps_hog_share(apps));
 	json_close();
 }
 

@@ -57,7 +57,8 @@ static void report_cpu(const struct run *run, const struct apps *apps,
 	double seconds = window_s(m);
 
 	if (!run->options->no_hog) {
-		json_real("user_share_pct", 100 * apps_user_share(apps));
+		json_real("user_share_pct", 100 * apps_hog_share(apps));
+		json_real("apps_share_pct", 100 * apps_share(apps));
 		json_real("source_pct", 100 * cost / NSEC_PER_SEC / seconds);
 	}
 	json_real("source_timer_pct", 100 * (double)effort->timer_ns / NSEC_PER_SEC / seconds);

@@ -290,7 +290,7 @@ static double free_ns(struct run *run, bool source, struct source_results *resul
 	}
 	if (error)
 		die(EXIT_FAILED, "%s/results: %s", SOURCE_FILES, strerror(-error));
-	share = apps_user_share(&apps);
+	share = apps_hog_share(&apps);
 	apps_stop(&apps);
 	return share * CALIBRATE_MS * NSEC_PER_MSEC;
 }
