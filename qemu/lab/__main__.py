@@ -22,6 +22,7 @@ VERBS = {
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.experiments.bench", "run an experiment"),
     "report": ("lab.report", "tables and plots of the results"),
+    "flood": ("lab.flood", "frames from the host to a guest's card, a cross-check"),
     "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
 }
 

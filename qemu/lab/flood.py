@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `flood` verb: frames from the host to a guest's card, over a socket on loopback.
+
+A cross-check of the receive path's figures: nothing in the guest sends here, and its
+clock is the host's.  Figures do not repeat, they only have to be of the same kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import struct
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from typing import Any
+
+from lab import LabError
+from lab.machine import Machine
+from lab.nics import MODEL, RECEIVER_SLOT
+from lab.paths import Paths
+from lab.plan import Plan, PlanEntry
+from lab.vm import RunResult, run_plan
+
+LOOPBACK = "127.0.0.1"
+MAC = "02:00:00:00:00:10"
+ADDRESS = IPv4Address("10.1.0.2")
+NEIGHBOUR = IPv4Address("10.1.0.1")
+PORT = 9001
+MAGIC = 0x6E6C6C31
+"""Of a stamp; the rest is in modules/napi_livelock/stamp.h."""
+
+ETHERTYPE_IP = 0x0800
+UDP = 17
+TTL = 64
+ETHERNET = struct.Struct("!6s6sH")
+IP = struct.Struct("!BBHHHBBH4s4s")
+UDP_HEADER = struct.Struct("!HHHH")
+STAMP = struct.Struct("!IIQQ")
+
+DRIVERS = {"e1000": "", "napi_livelock": "echo hybrid > /sys/class/net/eth0/nll/mode && "}
+"""Drivers, and what the shell in the guest does with each before frames come."""
+RATE_MAX = 1_000_000
+SECONDS_MAX = 600
+PAUSE_S = 0.001
+"""The host sleeps so long, then sends all that is due."""
+BOOT_S = 300.0
+
+
+def checksum(data: bytes) -> int:
+    """Of an IP header: the ones' complement sum of its words."""
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def headers() -> bytes:
+    """What is the same in all frames."""
+    length = UDP_HEADER.size + STAMP.size
+    fields = (0x45, 0, IP.size + length, 0, 0, TTL, UDP)
+    ends = (NEIGHBOUR.packed, ADDRESS.packed)
+    check = checksum(IP.pack(*fields, 0, *ends))
+    ethernet = ETHERNET.pack(bytes.fromhex(MAC.replace(":", "")), b"\x02" + bytes(5), ETHERTYPE_IP)
+    return ethernet + IP.pack(*fields, check, *ends) + UDP_HEADER.pack(9, PORT, length, 0)
+
+
+def stamp(seq: int, now_ns: int) -> bytes:
+    """The payload of frame number `seq`; the host's time means nothing to the guest."""
+    return STAMP.pack(MAGIC, 0, seq, now_ns)
+
+
+class Sender(threading.Thread):
+    """Sends `rate` frames a second to a socket on loopback until it is stopped."""
+
+    def __init__(self, rate: int, port: int) -> None:
+        super().__init__(daemon=True)
+        self.sent = 0
+        self._rate = rate
+        self._to = (LOOPBACK, port)
+        self._ended = threading.Event()
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((LOOPBACK, 0))
+
+    @property
+    def port(self) -> int:
+        """Where the frames come from: QEMU's card takes them from there only."""
+        return int(self._socket.getsockname()[1])
+
+    def run(self) -> None:
+        """Frames that are due leave together; nobody may be there yet to take them."""
+        head = headers()
+        begin = time.monotonic()
+        while not self._ended.wait(PAUSE_S):
+            due = int((time.monotonic() - begin) * self._rate)
+            for seq in range(self.sent, due):
+                with suppress(ConnectionRefusedError):
+                    self._socket.sendto(head + stamp(seq, time.monotonic_ns()), self._to)
+            self.sent = max(self.sent, due)
+        self._socket.close()
+
+    def stop(self) -> None:
+        """Returns when no more frames are sent."""
+        self._ended.set()
+        self.join()
+
+
+def free_port() -> int:
+    """A UDP port of loopback that nobody has at the moment."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class Flood:
+    """So many frames a second for so long, to a card with that driver."""
+
+    driver: str
+    rate: int
+    seconds: int
+
+    def __post_init__(self) -> None:
+        """Raises LabError for what cannot be."""
+        if self.driver not in DRIVERS:
+            raise LabError(f"driver '{self.driver}': allowed are {', '.join(DRIVERS)}")
+        if not 1 <= self.rate <= RATE_MAX:
+            raise LabError(f"rate {self.rate}: allowed are 1 to {RATE_MAX}")
+        if not 1 <= self.seconds <= SECONDS_MAX:
+            raise LabError(f"seconds {self.seconds}: allowed are 1 to {SECONDS_MAX}")
+
+    def machine(self, port: int, sender: int) -> Machine:
+        """A guest in real time, whose card has its frames from UDP port `sender`."""
+        ends = (
+            f"local.type=inet,local.host={LOOPBACK},local.port={port}",
+            f"remote.type=inet,remote.host={LOOPBACK},remote.port={sender}",
+        )
+        card = f"{MODEL},netdev=flood,mac={MAC},addr={RECEIVER_SLOT:#x},romfile="
+        return Machine(
+            modules=(self.driver,),
+            devices=("-netdev", f"dgram,id=flood,{','.join(ends)}", "-device", card),
+        )
+
+    def plan(self) -> Plan:
+        """The driver, the interface, the application."""
+        script = (
+            f"{DRIVERS[self.driver]}ip addr add {ADDRESS}/24 dev eth0 && ip link set eth0 up && "
+            f"livelock-apps --hog --port {PORT} --seconds {self.seconds} --label {self.driver}"
+        )
+        return Plan(
+            (
+                PlanEntry("driver", ("@insmod", self.driver), 30),
+                PlanEntry("flood", ("sh", "-c", script), self.seconds + 60),
+            )
+        )
+
+
+def run(paths: Paths, flood: Flood) -> RunResult:
+    """Boot, send, and say what came of it."""
+    port = free_port()
+    sender = Sender(flood.rate, port)
+    machine = flood.machine(port, sender.port)
+    machine.require(paths)
+    sender.start()
+    try:
+        return run_plan(paths, machine, flood.plan(), BOOT_S + flood.seconds, paths.logs / "flood")
+    finally:
+        sender.stop()
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    result = run(paths, Flood(args.driver, args.rate, args.seconds))
+    for line in result.entry("flood").output:
+        print(line)
+    if not result.ok:
+        raise LabError("; ".join(result.problems()), exit_code=1)
+    return 0
+
+
+def register(subparsers: Any) -> None:
+    """Add the `flood` verb."""
+    text = "send frames from the host to a guest's card, over loopback; a cross-check"
+    parser = subparsers.add_parser("flood", help=text, description=text)
+    parser.add_argument("--driver", default="napi_livelock", help=", ".join(DRIVERS))
+    parser.add_argument("--rate", type=int, default=20000, help="frames a second (20000)")
+    parser.add_argument("--seconds", type=int, default=10, help="how long (10)")
+    parser.set_defaults(func=_main)
