@@ -30,7 +30,7 @@ help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 #? Two commands
-#?   demo                   set up, build, boot, hold lotteries, show a table and plots
+#?   demo                   set up, build, boot, a short look at everything: a table and plots
 #?   test                   set up, build, and run every test (TESTS=name: only those)
 #?
 #? Set-up (done by the others as needed)
@@ -54,7 +54,7 @@ help:
 #?   test-crash             1,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   kunit                  the unit tests inside the kernel
-#?   bench                  run an experiment, EXP=lottery or EXP=wrais; QUICK=1 for a short form
+#?   bench                  run an experiment, EXP=lottery, wrais or livelock; QUICK=1: short
 #?   report                 draw the plots of the results again
 #?   check                  checkpatch, sparse, ruff, mypy, rules of the series
 #?

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `demo` verb: a short look at the lottery class and privileged I/O at work.
+"""The `demo` verb: a short look at the lottery class, privileged I/O and the receive path.
 
-Five deterministic boots (both pools' costs, the shares, and start-ups beside a
-busy disk without and with the privilege), a table of what was expected and what
-was measured, and the figures.  Exit status 0 only if every line of the table holds.
+Eight deterministic boots (both pools' costs, the shares, start-ups beside a busy
+disk without and with the privilege, and three ways to receive too many frames), a
+table of what was expected and what was measured, and the figures.  Exit status 0
+only if every line of the table holds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from lab.experiments.bench import add_jobs
 from lab.experiments.boots import Boot, Finished, Runner, run_boots
 from lab.experiments.experiment import Experiment
 from lab.experiments.goals import find, format_table, value
+from lab.experiments.livelock import EXPERIMENT as LIVELOCK_EXPERIMENT
+from lab.experiments.livelock import plan as livelock_plan
+from lab.experiments.livelock import variants as receivers
+from lab.experiments.livelock.goals import OVER_NAPI_LEAST, point
 from lab.experiments.lottery import EXPERIMENT, plan
 from lab.experiments.lottery.figures import STAIRCASE
 from lab.experiments.lottery.goals import FLOOR_PCT, SIGMA_BOUND
@@ -30,6 +35,10 @@ from lab.paths import Paths
 from lab.records import Param, Record, write_text
 
 TREE_WINS_FROM = 100
+FLOOD_PPS = 60000
+CALM_PPS = 2000
+MEDIAN_MOST = 1.1
+"""Of the latency that the in-tree driver has when there is little to do."""
 
 Check = tuple[str, str, str, bool]
 """A line of the table: what, expected, measured, and whether it holds."""
@@ -125,6 +134,41 @@ def start_checks(measured: Measured) -> list[Check]:
     return lines
 
 
+def receive_checks(measured: Measured) -> list[Check]:
+    """Too many frames, and few."""
+    stock, ours = receivers.E1000.name, receivers.HYBRID.name
+    return [
+        _flood(measured.records, stock, ours),
+        _calm(measured.records, stock, ours),
+    ]
+
+
+def _flood(records: Sequence[Record], stock: str, ours: str) -> Check:
+    """Goodput in an overload, where the in-tree driver livelocks."""
+    what = f"packets an application gets of {FLOOD_PPS:,} a second"
+    expected = f"hybrid >= {OVER_NAPI_LEAST:g} x e1000"
+    names = (stock, receivers.THREADED.name, ours)
+    found = [value(records, "goodput_pps", name, **point(1, FLOOD_PPS)) for name in names]
+    theirs, threaded, hybrid = found
+    if theirs is None or threaded is None or hybrid is None:
+        return (what, expected, "not measured", False)
+    shown = f"e1000 {theirs:,.0f}, threaded NAPI {threaded:,.0f}, hybrid {hybrid:,.0f}"
+    return (what, expected, shown, hybrid >= OVER_NAPI_LEAST * max(theirs, 1.0))
+
+
+def _calm(records: Sequence[Record], stock: str, ours: str) -> Check:
+    """The median latency at a low rate."""
+    what = f"median latency at {CALM_PPS:,} packets a second"
+    expected = f"hybrid <= {MEDIAN_MOST:g} x e1000"
+    key: dict[str, Param] = {**point(1, CALM_PPS), "quantile": "p50"}
+    theirs = value(records, "latency_us", stock, **key)
+    hybrid = value(records, "latency_us", ours, **key)
+    if theirs is None or hybrid is None:
+        return (what, expected, "not measured", False)
+    shown = f"e1000 {theirs:.0f} us, hybrid {hybrid:.0f} us"
+    return (what, expected, shown, hybrid <= MEDIAN_MOST * theirs)
+
+
 def table(lines: Sequence[Check]) -> str:
     """The table as text."""
     rows = [
@@ -159,6 +203,7 @@ def parts() -> tuple[Part, ...]:
     return (
         Part(EXPERIMENT, tuple(plan.boots(plan.DEMO)), lottery_checks),
         Part(WRAIS_EXPERIMENT, tuple(wrais_plan.boots(wrais_plan.DEMO)), start_checks),
+        Part(LIVELOCK_EXPERIMENT, tuple(livelock_plan.boots(livelock_plan.DEMO)), receive_checks),
     )
 
 
@@ -181,7 +226,7 @@ def main(paths: Paths, runner: Runner, workers: int) -> int:
 
 def register(subparsers: Any) -> None:
     """Add the `demo` verb."""
-    text = "boot, hold lotteries, start applications beside a busy disk, print a table, draw"
+    text = "boot, hold lotteries, start applications, receive a flood, print a table, draw"
     parser = subparsers.add_parser("demo", help=text, description=text)
     add_jobs(parser)
     parser.set_defaults(func=_main)

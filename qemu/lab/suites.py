@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from lab import LabError, ext4, slowdisk
 from lab.accel import apply
+from lab.experiments.livelock import variants as livelock
+from lab.experiments.livelock.plan import FUNCTIONS
 from lab.experiments.wrais.variants import PARTS
 from lab.ext4 import Ext4
 from lab.machine import Machine
@@ -71,6 +73,9 @@ SAFETY_CASES = (
 )
 # The same with all parts off: what fails here as well is not theirs.
 SAFETY_OF_STOCK = ("space", "removal")
+# What must arrive of 60,000 frames a second, and kinds of frames that must not.
+RECEIVE_LEAST_PPS = 15000
+MALFORMED = ("truncated", "length", "checksum", "ip-checksum", "oversized")
 MOUNTS = (
     *("/proc", "/sys", "/dev", "/tmp", "/run", "/dev/pts", "/dev/shm", "/dev/mqueue"),
     *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup"),
@@ -457,12 +462,95 @@ def _ipclat_containers() -> Suite:
     )
 
 
+def _receive_machine(ports: int = 1) -> Machine:
+    """Cards on links of their own, the source of frames, and both drivers."""
+    return Machine(
+        accel="icount",
+        icount_shift=SHARE_SHIFT,
+        root=False,
+        modules=(livelock.SOURCE, livelock.OURS, livelock.IN_TREE),
+        nics=pairs(ports),
+    )
+
+
+def _receive_run(name: str, variant: livelock.Variant, *args: str, debug: bool = True) -> Entry:
+    """Frames for a variant for a moment; every one of them has to be accounted for."""
+    program = ("livelock-run", *variant.options(), "--duration", "500", "--warmup", "200")
+    return Entry(name, (*program, *args), 120, debug=debug)
+
+
+def _livelock() -> Suite:
+    """The receive path: the source's controls, every variant, and frames that are not right.
+
+    What a variant has to deliver is asked for in virtual time only.
+    """
+    rates = ("2000", "60000")
+    flood = ("--least", str(RECEIVE_LEAST_PPS), *rates)
+    variants = tuple(
+        _receive_run(f"rates-{variant.name}", variant, *rates) for variant in livelock.ALL
+    )
+    keeps = tuple(
+        _receive_run(f"no-livelock-{variant.name}", variant, *flood, debug=False)
+        for variant in (livelock.HYBRID, livelock.POLL, livelock.THREADED)
+    )
+    functions = tuple(
+        _receive_run(f"function-{name}", livelock.HYBRID, "--function", name, "20000")
+        for name in FUNCTIONS
+    )
+    malformed = tuple(
+        _receive_run(f"malformed-{kind}", livelock.HYBRID, "--malformed", kind, *rates)
+        for kind in MALFORMED
+    )
+    return Suite(
+        "livelock",
+        _receive_machine(),
+        (
+            Entry("source", ("livelock-source-api", "--ktap"), 120),
+            *(*variants, *keeps, *functions, *malformed),
+        ),
+    )
+
+
+def _livelock_ports() -> Suite:
+    """Three cards at once, where the hybrid has to be fair as well."""
+    flood = ("--ports", "3", "--least", str(RECEIVE_LEAST_PPS), "2000", "60000")
+    return Suite(
+        "livelock-ports",
+        _receive_machine(3),
+        (
+            _receive_run("hybrid", livelock.HYBRID, *flood, debug=False),
+            _receive_run("interrupt", livelock.INTERRUPT, "--ports", "3", "2000", "60000"),
+        ),
+    )
+
+
+def _livelock_tools() -> Suite:
+    """What the programs of the receive path refuse."""
+    return Suite(
+        "livelock-tools",
+        _smp_machine(2),
+        (
+            _refused("refuse-no-rate", "livelock-run"),
+            _refused("refuse-rate-0", "livelock-run 0"),
+            _refused("refuse-rate-word", "livelock-run 2k"),
+            _refused("refuse-ports", "livelock-run --ports 9 1000"),
+            _refused("refuse-function", "livelock-run --function cubic 1000"),
+            _refused("refuse-set", "livelock-run --set ../mtu=1 1000"),
+            _refused("refuse-warmup", "livelock-run --warmup 1000 1000"),
+            _refused("refuse-peaks", "livelock-run --function peaks 1"),
+            _refused("refuse-port", "livelock-apps --port 0"),
+            shell("no-cards", "livelock-run 1000; [ $? -eq 3 ]"),
+        ),
+    )
+
+
 def _all() -> tuple[Suite, ...]:
     return (
         *(_boot(), _kunit(), _api(), _pool("list"), _pool("rbtree")),
         *(_tools(), _smp(), _nohz(), _torture(), _torture_core()),
         *(_wrais_api(), _wrais_io(), _wrais_safety(), _udprate(), _udprate_tools()),
         *(_ipclat(), _ipclat_containers()),
+        *(_livelock(), _livelock_ports(), _livelock_tools()),
     )
 
 

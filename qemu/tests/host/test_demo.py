@@ -10,13 +10,15 @@ import pytest
 
 from lab import demo
 from lab.experiments.boots import Boot, Job, Outputs
+from lab.experiments.livelock.plan import Curve, CurveJob
 from lab.experiments.measured import Measured
 from lab.experiments.wrais.plan import Cell, CellJob
 from lab.paths import Paths
-from tests.host import fake_lottery, fake_wrais
+from tests.host import fake_livelock, fake_lottery, fake_wrais
 from tests.host.fake_lottery import Rows
 
-CHECKS = 12
+CHECKS = 14
+STEMS = ("lottery-demo", "wrais-demo", "livelock-demo")
 
 
 def no_figures(_results: Path, _plots: Path, _stem: str) -> list[Path]:
@@ -25,14 +27,17 @@ def no_figures(_results: Path, _plots: Path, _stem: str) -> list[Path]:
 
 @dataclass
 class FakeRunner:
-    """Runs the boots of both parts from thin air."""
+    """Runs the boots of all parts from thin air."""
 
     lottery: fake_lottery.Change = fake_lottery.unchanged
     wrais: fake_wrais.Change = fake_wrais.unchanged
+    livelock: fake_livelock.Change = fake_livelock.unchanged
 
     def __call__(self, boot: Boot) -> Outputs:
         if any(isinstance(job, CellJob) for job in boot.jobs):
             return fake_wrais.FakeRunner(self.wrais)(boot)
+        if any(isinstance(job, CurveJob) for job in boot.jobs):
+            return fake_livelock.FakeRunner(self.livelock)(boot)
         return fake_lottery.FakeRunner(self.lottery)(boot)
 
 
@@ -50,11 +55,12 @@ def test_all_checks_hold(paths: Paths, capsys: pytest.CaptureFixture[str]) -> No
     assert "rbtree <= list" in printed
     assert "FAIL" not in printed
     figures = [f"lottery-demo-figure-{number}" for number in (1, 2, 3)]
-    for name in (*figures, "wrais-demo-start-up-depth2", "wrais-demo-stalls-depth2"):
+    for name in (*figures, "wrais-demo-start-up-depth2", "livelock-demo-mogul"):
         for kind in ("png", "svg"):
             path = paths.plots / f"{name}.{kind}"
             assert str(path) in printed
             assert path.exists()
+    assert "e1000 50, threaded NAPI 18,000, hybrid 24,000" in printed
     assert "idle 8.0 s, stock 32.8 s, privileged 8.1 s (1.01 x)" in printed
     assert printed.splitlines()[-1] == f"demo: {CHECKS} of {CHECKS} checks hold"
 
@@ -62,7 +68,7 @@ def test_all_checks_hold(paths: Paths, capsys: pytest.CaptureFixture[str]) -> No
 def test_demo_leaves_the_results_of_the_bench_alone(paths: Paths) -> None:
     demo.main(paths, FakeRunner(), workers=1)
     files = [*paths.results.iterdir(), *paths.plots.iterdir()]
-    assert all(path.name.startswith(("lottery-demo", "wrais-demo")) for path in files)
+    assert all(path.name.startswith(STEMS) for path in files)
 
 
 def unfair(_boot: Boot, job: Job, rows: Rows) -> Rows:
@@ -92,6 +98,18 @@ def late(cell: Cell, rows: Rows) -> Rows:
     return [{**row, "startup_s": row["startup_s"] * 1.1} for row in rows]
 
 
+def drowned(curve: Curve, rows: Rows) -> Rows:
+    if curve.variant.name != "hybrid":
+        return rows
+    return [{**row, "goodput_pps": min(row["goodput_pps"], 2400)} for row in rows]
+
+
+def sleepy(curve: Curve, rows: Rows) -> Rows:
+    if curve.variant.name != "hybrid":
+        return rows
+    return [{**row, "latency_p50_us": 90.0} for row in rows]
+
+
 @pytest.mark.parametrize(
     ("runner", "what", "failed"),
     [
@@ -100,6 +118,8 @@ def late(cell: Cell, rows: Rows) -> Rows:
         (FakeRunner(lottery=slow_tree), "enqueue + dequeue + draw, 1000 tasks", 3),
         (FakeRunner(lottery=starved), "SCHED_OTHER's share", 1),
         (FakeRunner(wrais=late), "start of an application beside 1w ", 1),
+        (FakeRunner(livelock=drowned), "packets an application gets of 60,000", 1),
+        (FakeRunner(livelock=sleepy), "median latency at 2,000", 1),
     ],
 )
 def test_a_check_that_fails_fails_the_demo(

@@ -53,6 +53,7 @@ def test_names_of_the_issue() -> None:
         *("lottery-tools", "lottery-smp", "lottery-nohz", "lottery-torture"),
         *("lottery-torture-core", "wrais-api", "wrais-io", "wrais-safety"),
         *("udprate", "udprate-tools", "ipclat", "ipclat-containers"),
+        *("livelock", "livelock-ports", "livelock-tools"),
     }
 
 
