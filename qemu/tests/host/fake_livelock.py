@@ -58,6 +58,7 @@ def row(curve: Curve, rate: int) -> dict[str, Any]:
         "port_least_pps": goodput / curve.ports * 0.99,
         "port_most_pps": goodput / curve.ports,
         "user_share_pct": share,
+        "apps_share_pct": 1.0,
         "source_pct": SOURCE_PCT,
         "source_timer_pct": 4.0,
         "shots_per_s": min(rate, 20000),

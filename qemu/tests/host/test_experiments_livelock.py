@@ -191,7 +191,7 @@ def test_good_records_meet_every_goal(full: list[Record]) -> None:
     [
         ("10 x", "goodput_pps", "hybrid", {"ports": 3, "offered_pps": 200000}, 0.9),
         ("hybrid / e1000", "goodput_pps", "e1000", {"offered_pps": 60000}, 20.0),
-        ("points", "user_share_pct", "hybrid-limit80", {"ports": 1, "offered_pps": 60000}, 0.2),
+        ("points", "user_share_pct", "hybrid-limit80", {"ports": 1, "offered_pps": 60000}, 0.1),
         ("median", "latency_us", "hybrid", {"offered_pps": 6000, "quantile": "p50"}, 1.1),
         ("p99", "latency_us", "hybrid", {"offered_pps": 12000, "quantile": "p99"}, 1.2),
         ("3 ports, small", "port_split", "hybrid", {"offered_pps": 200000}, 0.9),

@@ -136,16 +136,20 @@ def threaded_goal(records: Sequence[Record], ports: int, least: float, note: str
 
 
 def limit_goal(records: Sequence[Record]) -> Goal:
-    """What is left to user processes beyond (100 - L) less the source's own cost."""
+    """What all user processes have, beyond (100 - L) less the source's own cost."""
     found: dict[str, float | None] = {}
     for limit in LIMITS:
         for rate in OVERLOAD:
             name = v.limited(limit).name
-            share = value(records, "user_share_pct", name, **point(1, rate))
-            source = value(records, "source_pct", name, **point(1, rate))
-            spare = None if share is None or source is None else share - (100 - limit - source)
+            key = point(1, rate)
+            hog = value(records, "user_share_pct", name, **key)
+            apps = value(records, "apps_share_pct", name, **key)
+            source = value(records, "source_pct", name, **key)
+            spare = None
+            if hog is not None and apps is not None and source is not None:
+                spare = hog + apps - (100 - limit - source)
             found[f"{limit} % at {rate // 1000}k"] = spare
-    what = "user share - (100 - limit - source), hybrid, points"
+    what = "share of user processes - (100 - limit - source), hybrid, points"
     return _at_least(what, -LIMIT_POINTS, found, "+.1f")
 
 

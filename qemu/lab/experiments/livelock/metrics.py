@@ -31,6 +31,7 @@ UNITS = {
     "lost_pps": "packets/s",
     "buffer_full": "count",
     "switches_per_s": "1/s",
+    "apps_share_pct": "%",
     "source_pct": "%",
     "port_split": "ratio",
 }
@@ -58,6 +59,7 @@ def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
     """
     yield ("goodput_pps", row.goodput_pps, {})
     yield ("user_share_pct", row.user_share_pct, {})
+    yield ("apps_share_pct", row.apps_share_pct, {})
     yield ("source_pct", row.source_pct, {})
     yield ("switches_per_s", row.switches_per_s, {})
     yield ("buffer_full", row.buffer_full, {})

@@ -22,6 +22,7 @@ class PointRow:
     port_least_pps: float
     port_most_pps: float
     user_share_pct: float
+    apps_share_pct: float
     source_pct: float
     source_timer_pct: float
     shots_per_s: float
