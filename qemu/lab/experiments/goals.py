@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.records import Param, Record
@@ -47,6 +47,33 @@ def value(records: Sequence[Record], metric: str, variant: str, **params: Param)
 def ratio(above: float | None, below: float | None) -> float | None:
     """Quotient of two values, None where one is missing or the divisor is 0."""
     return None if above is None or not below else above / below
+
+
+Found = Mapping[str, float | None]
+"""What was measured, by the name of the row; None where it was not."""
+
+
+def judge(what: str, wanted: str, found: Found, good: Callable[[float], bool], form: str) -> Goal:
+    """A goal of several rows: one that is bad spoils it, all must be there to meet it."""
+    there = {name: number for name, number in found.items() if number is not None}
+    if not there:
+        return Goal(what, wanted, "not measured", None)
+    numbers = {
+        name: "-" if number is None else f"{number:{form}}" for name, number in found.items()
+    }
+    shown = ", ".join(f"{name} {text}".strip() for name, text in numbers.items())
+    met = all(good(number) for number in there.values())
+    return Goal(what, wanted, shown, met if len(there) == len(found) or not met else None)
+
+
+def at_least(what: str, least: float, found: Found, form: str = ".3f") -> Goal:
+    """A goal whose rows must not be less."""
+    return judge(what, f">= {least:g}", found, lambda number: number >= least, form)
+
+
+def at_most(what: str, most: float, found: Found, form: str = ".3f") -> Goal:
+    """A goal whose rows must not be greater."""
+    return judge(what, f"<= {most:g}", found, lambda number: number <= most, form)
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

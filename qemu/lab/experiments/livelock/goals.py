@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
-from lab.experiments.goals import Goal, find, ratio, value
+from lab.experiments.goals import Goal, at_least, at_most, find, ratio, value
 from lab.experiments.livelock import variants as v
 from lab.experiments.livelock.plan import CONSTANT, LOW, OVERLOAD, PLACES, PORTS
 from lab.records import Param, Record
@@ -23,30 +23,6 @@ MEDIAN_MOST = 1.05
 TAIL_MOST = 1.1
 SPLIT_LEAST = 0.95
 SWITCHES_MOST = 100.0
-
-Found = Mapping[str, float | None]
-"""What was measured, by the name of the row; None where it was not."""
-
-
-def _judge(what: str, wanted: str, found: Found, good: Callable[[float], bool], form: str) -> Goal:
-    """A goal of several rows: one that is bad spoils it, all must be there to meet it."""
-    there = {name: number for name, number in found.items() if number is not None}
-    if not there:
-        return Goal(what, wanted, "not measured", None)
-    numbers = {
-        name: "-" if number is None else f"{number:{form}}" for name, number in found.items()
-    }
-    shown = ", ".join(f"{name} {text}".strip() for name, text in numbers.items())
-    met = all(good(number) for number in there.values())
-    return Goal(what, wanted, shown, met if len(there) == len(found) or not met else None)
-
-
-def _at_least(what: str, least: float, found: Found, form: str = ".3f") -> Goal:
-    return _judge(what, f">= {least:g}", found, lambda number: number >= least, form)
-
-
-def _at_most(what: str, most: float, found: Found, form: str = ".3f") -> Goal:
-    return _judge(what, f"<= {most:g}", found, lambda number: number <= most, form)
 
 
 def point(ports: int, offered_pps: int) -> dict[str, Param]:
@@ -97,7 +73,7 @@ def flatness(records: Sequence[Record], variant: str, ports: int) -> float | Non
 def flat_goal(records: Sequence[Record]) -> Goal:
     """No livelock: the curve stays at its peak."""
     found = {f"{n} ports": flatness(records, v.HYBRID.name, n) for n in PORTS}
-    return _at_least("goodput at 10 x the loss-free rate / peak, hybrid", FLAT_LEAST, found)
+    return at_least("goodput at 10 x the loss-free rate / peak, hybrid", FLAT_LEAST, found)
 
 
 def napi_goal(records: Sequence[Record]) -> Goal:
@@ -105,7 +81,7 @@ def napi_goal(records: Sequence[Record]) -> Goal:
     ours = value(records, "goodput_pps", v.HYBRID.name, **point(1, 60000))
     theirs = value(records, "goodput_pps", v.E1000.name, **point(1, 60000))
     quotient = ratio(ours, None if theirs is None else max(theirs, 1.0))
-    return _at_least("goodput at 60k, hybrid / e1000", OVER_NAPI_LEAST, {"": quotient}, ".0f")
+    return at_least("goodput at 60k, hybrid / e1000", OVER_NAPI_LEAST, {"": quotient}, ".0f")
 
 
 def matched(records: Sequence[Record], threaded: str, ports: int, rate: int) -> float | None:
@@ -132,7 +108,7 @@ def threaded_goal(records: Sequence[Record], ports: int, least: float, note: str
     }
     plural = "port" if ports == 1 else "ports"
     what = f"goodput at the user share of threaded NAPI, hybrid / threaded, {ports} {plural}{note}"
-    return _at_least(what, least, found)
+    return at_least(what, least, found)
 
 
 def limit_goal(records: Sequence[Record]) -> Goal:
@@ -150,7 +126,7 @@ def limit_goal(records: Sequence[Record]) -> Goal:
                 spare = hog + apps - (100 - limit - source)
             found[f"{limit} % at {rate // 1000}k"] = spare
     what = "share of user processes - (100 - limit - source), hybrid, points"
-    return _at_least(what, -LIMIT_POINTS, found, "+.1f")
+    return at_least(what, -LIMIT_POINTS, found, "+.1f")
 
 
 def median_goal(records: Sequence[Record]) -> Goal:
@@ -162,7 +138,7 @@ def median_goal(records: Sequence[Record]) -> Goal:
             value(records, "latency_us", v.HYBRID.name, **key),
             value(records, "latency_us", v.INTERRUPT.name, **key),
         )
-    return _at_most("median latency, hybrid / interrupt", MEDIAN_MOST, found)
+    return at_most("median latency, hybrid / interrupt", MEDIAN_MOST, found)
 
 
 def tail_goal(records: Sequence[Record]) -> Goal:
@@ -182,7 +158,7 @@ def tail_goal(records: Sequence[Record]) -> Goal:
         ours = value(records, "latency_us", v.HYBRID.name, **key)
         found[f"{rate // 1000}k"] = ratio(ours, best)
     what = "p99 latency up to the loss-free rate, hybrid / best other"
-    return _at_most(what, TAIL_MOST, found, ".2f")
+    return at_most(what, TAIL_MOST, found, ".2f")
 
 
 def split_goal(records: Sequence[Record]) -> Goal:
@@ -191,7 +167,7 @@ def split_goal(records: Sequence[Record]) -> Goal:
         f"{rate // 1000}k": value(records, "port_split", v.HYBRID.name, **point(3, rate))
         for rate in OVERLOAD
     }
-    return _at_least("goodput of 3 ports, smallest / largest, hybrid", SPLIT_LEAST, found)
+    return at_least("goodput of 3 ports, smallest / largest, hybrid", SPLIT_LEAST, found)
 
 
 def switches_goal(records: Sequence[Record]) -> Goal:
@@ -202,7 +178,7 @@ def switches_goal(records: Sequence[Record]) -> Goal:
             name = str(record.params["rate_function"])
             found[name] = max(found.get(name) or 0.0, record.value)
     what = "switches per second, hybrid, the most at any load"
-    return _at_most(what, SWITCHES_MOST, found, ".1f")
+    return at_most(what, SWITCHES_MOST, found, ".1f")
 
 
 def goals(records: Sequence[Record]) -> list[Goal]:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from lab import slowdisk
-from lab.experiments.goals import Goal, find, ratio, value
+from lab.experiments.goals import Goal, at_least, at_most, find, judge, ratio, value
 from lab.experiments.wrais.plan import DEPTHS, LOADED, SQLITE
 from lab.experiments.wrais.variants import BFQ, PLAIN, WRAIS
 from lab.records import Param, Record
@@ -21,30 +21,6 @@ FLOOR_PCT = 5.0
 THROUGHPUT_LEAST = 0.90
 COMMIT_MOST = 0.3
 PLAIN_WITHIN_PCT = 1.0
-
-Found = Mapping[str, float | None]
-"""What was measured, by the name of the row; None where it was not."""
-
-
-def _judge(what: str, wanted: str, found: Found, good: Callable[[float], bool], form: str) -> Goal:
-    """A goal of several rows: one that is bad spoils it, all must be there to meet it."""
-    there = {name: number for name, number in found.items() if number is not None}
-    if not there:
-        return Goal(what, wanted, "not measured", None)
-    numbers = {
-        name: "-" if number is None else f"{number:{form}}" for name, number in found.items()
-    }
-    shown = ", ".join(f"{name} {text}".strip() for name, text in numbers.items())
-    met = all(good(number) for number in there.values())
-    return Goal(what, wanted, shown, met if len(there) == len(found) or not met else None)
-
-
-def _at_most(what: str, most: float, found: Found, form: str = ".3f") -> Goal:
-    return _judge(what, f"<= {most:g}", found, lambda number: number <= most, form)
-
-
-def _at_least(what: str, least: float, found: Found, form: str = ".3f") -> Goal:
-    return _judge(what, f">= {least:g}", found, lambda number: number >= least, form)
 
 
 def _over_idle(
@@ -70,7 +46,7 @@ def start_goals(records: Sequence[Record]) -> list[Goal]:
         for backgrounds, most in ((LIGHT, START_MOST), (("4r4w",), HEAVY_MOST)):
             what = f"startup_over_idle, wrais, lprobe, depth {depth}"
             found = _over_idle(records, "lprobe", depth, backgrounds)
-            goals.append(_at_most(what, most, found))
+            goals.append(at_most(what, most, found))
     return goals
 
 
@@ -81,7 +57,7 @@ def stall_goal(records: Sequence[Record]) -> Goal:
         rows = find(records, "max_stall_ms", WRAIS.name, background=background, probe="lprobe")
         found[background] = max((row.value for row in rows), default=None)
     what = "max_stall_ms, wrais, lprobe, every row"
-    return _at_most(what, STALL_MOST_MS, found, ".0f")
+    return at_most(what, STALL_MOST_MS, found, ".0f")
 
 
 def hard_goals(records: Sequence[Record]) -> list[Goal]:
@@ -92,7 +68,7 @@ def hard_goals(records: Sequence[Record]) -> list[Goal]:
             probe: _over_idle(records, probe, DEPTHS[0], (background,))[background]
             for probe in ("fsync", "write70")
         }
-        goals.append(_at_most(f"startup_over_idle, wrais, {background}", most, found))
+        goals.append(at_most(f"startup_over_idle, wrais, {background}", most, found))
     return goals
 
 
@@ -102,7 +78,7 @@ def floor_goal(records: Sequence[Record]) -> Goal:
     left = value(records, "background_mbps", WRAIS.name, **key)
     percent = None if left is None else 100 * left / slowdisk.MBPS
     what = "background_mbps in % of the disk, wrais, endless, 1r1w"
-    return _at_least(what, FLOOR_PCT, {"": percent}, ".2f")
+    return at_least(what, FLOOR_PCT, {"": percent}, ".2f")
 
 
 def throughput_goal(records: Sequence[Record]) -> Goal:
@@ -114,7 +90,7 @@ def throughput_goal(records: Sequence[Record]) -> Goal:
             value(records, "device_mbps", WRAIS.name, **key),
             value(records, "device_mbps", BFQ.name, **key),
         )
-    return _at_least("device_mbps, wrais / bfq, 1r1w", THROUGHPUT_LEAST, found)
+    return at_least("device_mbps, wrais / bfq, 1r1w", THROUGHPUT_LEAST, found)
 
 
 def commit_goal(records: Sequence[Record]) -> Goal:
@@ -126,7 +102,7 @@ def commit_goal(records: Sequence[Record]) -> Goal:
             value(records, "sqlite_commit_ms", WRAIS.name, **key),
             value(records, "sqlite_commit_ms", BFQ.name, **key),
         )
-    return _at_most("sqlite_commit_ms p99, wrais / bfq, 1r1w", COMMIT_MOST, found)
+    return at_most("sqlite_commit_ms p99, wrais / bfq, 1r1w", COMMIT_MOST, found)
 
 
 def plain_goal(records: Sequence[Record]) -> Goal:
@@ -136,7 +112,7 @@ def plain_goal(records: Sequence[Record]) -> Goal:
         quotient = ratio(value(records, "startup_s", BFQ.name, **record.params), record.value)
         found[str(record.params["probe"])] = None if quotient is None else 100 * (quotient - 1)
     what = "startup_s, switched off against compiled out, idle, in %"
-    return _judge(
+    return judge(
         what,
         f"within {PLAIN_WITHIN_PCT:g}",
         found,
