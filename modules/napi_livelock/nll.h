@@ -152,8 +152,11 @@ struct nll_tx_ring {
  * @drops: frames that the stack dropped since the last switch
  * @counters: for ethtool -S
  * @napi: receives in the modes napi and hybrid
+ * @irq_began: when its last interrupt came, by local_clock()
+ * @irq_task: whom it interrupted; only compared
  * @polled: the port in the poller's list
  * @is_polled: it is in there
+ * @waits: for the applications to catch up; nothing is taken before
  * @tx: the transmit ring
  * @tx_napi: cleans it
  * @hw: the card's counters
@@ -178,8 +181,11 @@ struct nll_port {
 	u64 drops;
 	struct nll_counters counters;
 	struct napi_struct napi;
+	u64 irq_began;
+	struct task_struct *irq_task;
 	struct list_head polled;
 	bool is_polled;
+	bool waits;
 
 	struct nll_tx_ring tx ____cacheline_aligned_in_smp;
 	struct napi_struct tx_napi;
@@ -230,8 +236,30 @@ int nll_rx_alloc(struct nll_port *port, struct nll_rx_ring *ring, unsigned int c
 void nll_rx_free(struct nll_port *port, struct nll_rx_ring *ring);
 unsigned int nll_rx_collect(struct nll_port *port, struct list_head *frames,
 			    unsigned int budget, bool softirq);
-bool nll_rx_filled(struct nll_port *port, unsigned int frames);
 unsigned int nll_rx_waiting(struct nll_port *port);
+
+/**
+ * nll_rx_filled() - whether so many frames wait in the ring
+ * @port: of the ring
+ * @frames: how many
+ *
+ * Without asking the card, which costs more than all the rest: it fills the
+ * descriptors in their order.
+ *
+ * Return: true if at least so many do.
+ */
+static inline bool nll_rx_filled(struct nll_port *port, unsigned int frames)
+{
+	struct nll_rx_ring *ring = &port->rx;
+	unsigned int at;
+
+	/* One descriptor is always kept from the card. */
+	frames = clamp(frames, 1, ring->count - 1);
+	at = ring->next + frames - 1;
+	if (at >= ring->count)
+		at -= ring->count;
+	return le64_to_cpu(READ_ONCE(ring->desc[at].done)) & NLL_RXD_DD;
+}
 
 /* tx.c APIs: */
 int nll_tx_alloc(struct nll_port *port, struct nll_tx_ring *ring, unsigned int count);

@@ -15,9 +15,6 @@
 
 #include "nll.h"
 
-/* Ports that get their turn in one round; with more of them, others in the next. */
-#define NLL_ROUND_PORTS	32
-
 /* Interrupt entry, timer and softirq in front of a round, at the very most. */
 #define NLL_LATE_MAX_NS	(100 * NSEC_PER_USEC)
 
@@ -33,22 +30,21 @@ static struct {
 /* The golden ratio's fraction: multiples of it fall evenly on a circle. */
 #define NLL_PHASE_STEP	0x9e3779b9U
 
-/* Who takes part in this round: a different one begins each time. */
-static unsigned int nll_poller_ports(struct nll_port **ports)
+/*
+ * Whose turn it is; NULL if there is nobody. The order stays from one round to
+ * the next: who got nothing because the time was up is the first one then.
+ */
+static struct nll_port *nll_poller_next(void)
 {
-	unsigned int count = 0;
 	struct nll_port *port;
 	unsigned long flags;
 
 	spin_lock_irqsave(&nll_poller.lock, flags);
-	list_rotate_left(&nll_poller.ports);
-	list_for_each_entry(port, &nll_poller.ports, polled) {
-		if (count == NLL_ROUND_PORTS)
-			break;
-		ports[count++] = port;
-	}
+	port = list_first_entry_or_null(&nll_poller.ports, struct nll_port, polled);
+	if (port)
+		list_move_tail(&port->polled, &nll_poller.ports);
 	spin_unlock_irqrestore(&nll_poller.lock, flags);
-	return count;
+	return port;
 }
 
 /*
@@ -56,38 +52,57 @@ static unsigned int nll_poller_ports(struct nll_port **ports)
  * in step with the scheduler's tick would have one task pay for all of them, so
  * they are half an interval to one and a half apart.
  */
-static u64 nll_poller_interval(struct nll_port **ports, unsigned int count)
+static u64 nll_poller_interval(unsigned int us)
 {
-	unsigned int us = count ? UINT_MAX : USEC_PER_MSEC;
-	unsigned int i;
-	u64 ns;
+	u64 ns = us * (u64)NSEC_PER_USEC;
 
-	for (i = 0; i < count; i++)
-		us = min(us, READ_ONCE(ports[i]->params.poll_us));
-	ns = us * (u64)NSEC_PER_USEC;
 	nll_poller.phase += NLL_PHASE_STEP;
 	return ns / 2 + mul_u64_u32_shr(ns, nll_poller.phase, 32);
+}
+
+/* Turns, until nobody in a row has both frames and time for them. */
+static void nll_poller_turns(void)
+{
+	unsigned int idle = 0;
+
+	while (idle < READ_ONCE(nll_poller.rounds.ports)) {
+		struct nll_port *port = nll_poller_next();
+
+		if (!port)
+			break;
+		idle = nll_port_round(port, nll_poller.interval) ? 0 : idle + 1;
+	}
+}
+
+/* Everybody once more. Returns the shortest interval that one of them wants, us. */
+static unsigned int nll_poller_ends(void)
+{
+	unsigned int count = READ_ONCE(nll_poller.rounds.ports);
+	unsigned int us = NLL_POLL_MAX_US;
+
+	while (count--) {
+		struct nll_port *port = nll_poller_next();
+
+		if (!port)
+			break;
+		us = min(us, READ_ONCE(port->params.poll_us));
+		nll_port_round_end(port);
+	}
+	return us;
 }
 
 /* A port that goes away waits for a grace period, hence for the end of this. */
 static enum hrtimer_restart nll_poller_round(struct hrtimer *timer)
 {
 	s64 late = ktime_to_ns(ktime_sub(ktime_get(), hrtimer_get_expires(timer)));
-	struct nll_port *ports[NLL_ROUND_PORTS];
-	unsigned int count, i;
 	unsigned long flags;
-	bool more, again;
+	unsigned int us;
+	bool again;
 
 	nll_charge(local_clock(), clamp(late, 0, NLL_LATE_MAX_NS));
 	rcu_read_lock();
-	count = nll_poller_ports(ports);
-	do {
-		more = false;
-		for (i = 0; i < count; i++)
-			more |= nll_port_round(ports[i], nll_poller.interval);
-	} while (more);
-	for (i = 0; i < count; i++)
-		nll_port_round_end(ports[i]);
+	nll_poller_turns();
+	us = nll_poller_ends();
 	rcu_read_unlock();
 
 	spin_lock_irqsave(&nll_poller.lock, flags);
@@ -95,7 +110,7 @@ static enum hrtimer_restart nll_poller_round(struct hrtimer *timer)
 	spin_unlock_irqrestore(&nll_poller.lock, flags);
 	if (!again)
 		return HRTIMER_NORESTART;
-	nll_poller.interval = nll_poller_interval(ports, count);
+	nll_poller.interval = nll_poller_interval(us);
 	hrtimer_forward_now(timer, ns_to_ktime(nll_poller.interval));
 	return HRTIMER_RESTART;
 }

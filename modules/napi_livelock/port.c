@@ -67,6 +67,7 @@ static bool nll_port_by_napi(struct nll_port *port)
 /* Receive in the way that the strategy says. The lock is held, the port is up. */
 static void nll_port_begin(struct nll_port *port)
 {
+	port->waits = false;
 	if (port->strategy.polling) {
 		nll_poller_add(port);
 		return;
@@ -94,7 +95,7 @@ static void nll_port_sample(struct nll_port *port, u64 now, struct nll_sample *s
 	sample->held_high = port->rx.stuck || held >= params->high * params->buffers;
 	sample->ring_high = nll_rx_filled(port, params->high * count / 100);
 	sample->over_limit = nll_port_over_limit(port, now, NLL_WINDOW_NS);
-	sample->calm = held <= params->low * params->buffers &&
+	sample->calm = port->strategy.polling && held <= params->low * params->buffers &&
 		       !nll_rx_filled(port, params->low * count / 100);
 }
 
@@ -124,12 +125,23 @@ static unsigned long nll_port_drops(struct nll_port *port)
 	return stats ? this_cpu_read(stats->rx_dropped) : 0;
 }
 
-/* Give frames to the stack. Returns how many of them it dropped at once. */
+/*
+ * Give frames to the stack. Returns how many of them it dropped at once. As long
+ * as there is little to do they come one by one, and a list would only be a
+ * detour on the way to the application.
+ */
 static unsigned long nll_port_deliver(struct nll_port *port, struct list_head *frames)
 {
 	unsigned long before = nll_port_drops(port);
 
-	netif_receive_skb_list(frames);
+	if (list_is_singular(frames)) {
+		struct sk_buff *skb = list_first_entry(frames, struct sk_buff, list);
+
+		skb_list_del_init(skb);
+		netif_receive_skb(skb);
+	} else {
+		netif_receive_skb_list(frames);
+	}
 	return nll_port_drops(port) - before;
 }
 
@@ -166,7 +178,6 @@ static void nll_port_interrupt(struct nll_port *port)
 
 static irqreturn_t nll_port_irq(int irq, void *data)
 {
-	u64 began = local_clock();
 	struct nll_port *port = data;
 	u32 causes;
 
@@ -186,49 +197,45 @@ static irqreturn_t nll_port_irq(int irq, void *data)
 	if (port->strategy.mode == NLL_INTERRUPT) {
 		nll_port_interrupt(port);
 	} else if (nll_port_by_napi(port) && napi_schedule_prep(&port->napi)) {
+		if (port->strategy.mode == NLL_HYBRID) {
+			port->irq_began = local_clock();
+			port->irq_task = current;
+		}
 		nll_write(port, NLL_IMC, NLL_INT_RX);
 		__napi_schedule(&port->napi);
-	}
-	if (port->strategy.mode == NLL_HYBRID) {
-		u64 now = local_clock();
-
-		nll_charge(now, now - began);
 	}
 	return IRQ_HANDLED;
 }
 
-/* After frames of a hybrid port were delivered: what it cost, and what now. */
-static void nll_port_account(struct nll_port *port, u64 began, unsigned long drops, bool step)
+/* What it cost to deliver frames. The lock is held. */
+static void nll_port_account(struct nll_port *port, u64 now, u64 ns, unsigned long drops)
 {
-	unsigned long flags;
-	u64 now;
-
-	spin_lock_irqsave(&port->lock, flags);
-	now = local_clock();
-	nll_window_charge(this_cpu_ptr(&nll_windows), now, now - began);
-	port->counters.rx_ns += now - began;
+	nll_window_charge(this_cpu_ptr(&nll_windows), now, ns);
+	port->counters.rx_ns += ns;
 	port->counters.backlog_drops += drops;
 	port->drops += drops;
-	if (step && port->up)
-		nll_port_step(port, now);
-	spin_unlock_irqrestore(&port->lock, flags);
 }
 
-static void nll_port_unmask(struct nll_port *port)
+/*
+ * Since when NAPI has worked for a hybrid port. The interrupt's time counts, but
+ * not how long a thread waited for the CPU to go on with it: nothing came between
+ * if this still interrupts the same task.
+ */
+static u64 nll_port_began(struct nll_port *port)
 {
-	unsigned long flags;
+	struct task_struct *task = port->irq_task;
 
-	spin_lock_irqsave(&port->lock, flags);
-	if (port->up && nll_port_by_napi(port))
-		nll_write(port, NLL_IMS, NLL_INT_RX);
-	spin_unlock_irqrestore(&port->lock, flags);
+	port->irq_task = NULL;
+	return task == current ? port->irq_began : local_clock();
 }
 
 static int nll_port_napi_poll(struct napi_struct *napi, int budget)
 {
 	struct nll_port *port = container_of(napi, struct nll_port, napi);
-	enum nll_mode mode = READ_ONCE(port->strategy.mode);
-	u64 began = local_clock();
+	bool hybrid = READ_ONCE(port->strategy.mode) == NLL_HYBRID;
+	u64 began = hybrid ? nll_port_began(port) : 0;
+	unsigned long drops = 0;
+	bool complete = false;
 	unsigned long flags;
 	LIST_HEAD(frames);
 	int done = 0;
@@ -240,17 +247,38 @@ static int nll_port_napi_poll(struct napi_struct *napi, int budget)
 	}
 	spin_unlock_irqrestore(&port->lock, flags);
 
-	if (mode == NLL_HYBRID)
-		nll_port_account(port, began, nll_port_deliver(port, &frames), true);
+	if (hybrid)
+		drops = nll_port_deliver(port, &frames);
 	else
 		nll_port_deliver_gro(napi, &frames);
+	if (done < budget)
+		complete = napi_complete_done(napi, done);
 
-	/* Polled from now on, whatever is left in the ring? */
-	if (done == budget && !nll_port_by_napi(port))
-		done--;
-	if (done < budget && napi_complete_done(napi, done))
-		nll_port_unmask(port);
+	spin_lock_irqsave(&port->lock, flags);
+	if (hybrid) {
+		u64 now = local_clock();
+
+		nll_port_account(port, now, now - began, drops);
+		if (port->up)
+			nll_port_step(port, now);
+	}
+	if (complete && port->up && nll_port_by_napi(port))
+		nll_write(port, NLL_IMS, NLL_INT_RX);
+	spin_unlock_irqrestore(&port->lock, flags);
 	return done;
+}
+
+/*
+ * Once applications are behind, nothing is taken until they have caught up: to
+ * top their buffers up while they run would take the time from their slices.
+ */
+static bool nll_port_waits(struct nll_port *port)
+{
+	const struct nll_params *params = &port->params;
+
+	if (port->waits && 100 * nll_port_held(port) <= params->low * params->buffers)
+		port->waits = false;
+	return port->waits;
 }
 
 /**
@@ -262,22 +290,29 @@ static int nll_port_napi_poll(struct napi_struct *napi, int budget)
  */
 bool nll_port_round(struct nll_port *port, u64 interval)
 {
+	u64 now = local_clock(), began;
 	unsigned int quota, done = 0;
-	u64 now = local_clock();
-	unsigned long flags;
+	unsigned long flags, drops;
 	LIST_HEAD(frames);
 	bool limited;
 
 	spin_lock_irqsave(&port->lock, flags);
 	quota = port->params.quota;
 	limited = nll_port_over_limit(port, now, interval);
-	if (port->is_polled && !limited)
+	if (port->is_polled && !limited && !nll_port_waits(port))
 		done = nll_rx_collect(port, &frames, quota, true);
+	port->waits |= port->rx.stuck;
 	port->counters.limited += limited;
 	spin_unlock_irqrestore(&port->lock, flags);
 	if (!done)
 		return false;
-	nll_port_account(port, now, nll_port_deliver(port, &frames), false);
+
+	began = now;
+	drops = nll_port_deliver(port, &frames);
+	spin_lock_irqsave(&port->lock, flags);
+	now = local_clock();
+	nll_port_account(port, now, now - began, drops);
+	spin_unlock_irqrestore(&port->lock, flags);
 	return done == quota;
 }
 

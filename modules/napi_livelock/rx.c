@@ -100,29 +100,6 @@ int nll_rx_alloc(struct nll_port *port, struct nll_rx_ring *ring, unsigned int c
 }
 
 /**
- * nll_rx_filled() - whether so many frames wait in the ring
- * @port: of the ring
- * @frames: how many
- *
- * Without asking the card, which costs more than all the rest: it fills the
- * descriptors in their order.
- *
- * Return: true if at least so many do.
- */
-bool nll_rx_filled(struct nll_port *port, unsigned int frames)
-{
-	struct nll_rx_ring *ring = &port->rx;
-	unsigned int at;
-
-	/* One descriptor is always kept from the card. */
-	frames = clamp(frames, 1, ring->count - 1);
-	at = ring->next + frames - 1;
-	if (at >= ring->count)
-		at -= ring->count;
-	return le64_to_cpu(READ_ONCE(ring->desc[at].done)) & NLL_RXD_DD;
-}
-
-/**
  * nll_rx_waiting() - how many frames wait in the ring
  * @port: of the ring
  *

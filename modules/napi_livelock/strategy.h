@@ -46,6 +46,9 @@ enum nll_reason {
 /* A switch takes two changes: at most 100 of them a second. */
 #define NLL_HOLD_MIN_US	20000
 #define NLL_HOLD_MAX_US	1000000
+/* Rounds of polling: ten thousand a second cost a tenth of a slow CPU. */
+#define NLL_POLL_MIN_US	100
+#define NLL_POLL_MAX_US	10000
 /* A port that comes back at once stays longer the next time, up to so much longer. */
 #define NLL_HOLD_GROWTH	32
 /* One frame of an unknown protocol is dropped, too: that is no overload. */

@@ -12,7 +12,7 @@
 const struct nll_params nll_params_default = {
 	.limit = 50,
 	.high = 80,
-	.low = 40,
+	.low = 20,
 	.quota = 32,
 	.hold_us = 50000,
 	.poll_us = 1000,
@@ -78,12 +78,12 @@ static ssize_t nll_number_store(struct device *dev, struct device_attribute *att
 	.max = high,								\
 }
 
-static struct nll_attribute nll_limit = NLL_NUMBER(limit, 1, 100);
+static struct nll_attribute nll_limit = NLL_NUMBER(limit, 1, NLL_LIMIT_MAX);
 static struct nll_attribute nll_high = NLL_NUMBER(high, 1, 100);
 static struct nll_attribute nll_low = NLL_NUMBER(low, 0, 99);
 static struct nll_attribute nll_quota = NLL_NUMBER(quota, 1, NLL_RING_MAX);
 static struct nll_attribute nll_hold_us = NLL_NUMBER(hold_us, NLL_HOLD_MIN_US, NLL_HOLD_MAX_US);
-static struct nll_attribute nll_poll_us = NLL_NUMBER(poll_us, 50, 10000);
+static struct nll_attribute nll_poll_us = NLL_NUMBER(poll_us, NLL_POLL_MIN_US, NLL_POLL_MAX_US);
 static struct nll_attribute nll_buffers = NLL_NUMBER(buffers, 32, 2048);
 
 static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)

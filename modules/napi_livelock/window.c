@@ -45,7 +45,7 @@ EXPORT_SYMBOL_IF_KUNIT(nll_window_charge);
  * nll_window_open() - whether receiving may go on
  * @window: of this CPU
  * @now: the time, ns
- * @limit: per cent of a window, 1 to 100
+ * @limit: per cent of a window, 1 to NLL_LIMIT_MAX
  * @ahead: of how much more time the share may be used already, ns; NLL_WINDOW_NS
  *	for the whole window's
  *

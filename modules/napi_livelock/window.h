@@ -7,6 +7,8 @@
 #include <linux/types.h>
 
 #define NLL_WINDOW_NS	(10 * NSEC_PER_MSEC)
+/* With all of it a round of polling would never end. */
+#define NLL_LIMIT_MAX	95
 
 /**
  * struct nll_window - what was used of the current window
