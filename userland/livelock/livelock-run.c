@@ -66,7 +66,7 @@ static bool measure(const struct run *run, u64 pps)
 	m.before = run_counts(run);
 	start_ns = now_ns() + SOON_NS;
 	m.window = window_of(o, start_ns);
-	run_configure(run, pps, start_ns, o->duration_ms, o->warmup_ms, o->lag_ms);
+	run_configure(o, pps, start_ns, o->duration_ms, o->warmup_ms, o->lag_ms);
 	apps_release(&apps, m.window);
 	error = source_start();
 	if (error)

@@ -83,7 +83,7 @@ void run_prime(struct run *run);
 void run_calibrate(struct run *run);
 
 /* Names and values for the source; exits with EXIT_USAGE when it refuses them. */
-void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms,
+void run_configure(const struct run_options *o, u64 pps, u64 start_ns, u32 duration_ms,
 		   u32 warmup_ms, u32 lag_ms);
 
 /* In which a card sends so many frames as RATE says; a second, and more with a drift. */

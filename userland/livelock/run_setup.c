@@ -165,10 +165,9 @@ void run_setup(struct run *run)
 	run_prime(run);
 }
 
-void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms,
+void run_configure(const struct run_options *o, u64 pps, u64 start_ns, u32 duration_ms,
 		   u32 warmup_ms, u32 lag_ms)
 {
-	const struct run_options *o = run->options;
 	const struct nll_rate_params *r = &o->rate;
 	const struct {
 		const char *name;
@@ -195,6 +194,16 @@ void run_configure(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms
 		die(EXIT_USAGE, "rate %llu: the source refuses it, the kernel's log says why", pps);
 	if (error)
 		die(EXIT_FAILED, "%s/config: %s", SOURCE_FILES, strerror(-error));
+}
+
+/* Good frames at a constant rate, whatever is measured afterwards. */
+static void configure_plain(const struct run *run, u64 pps, u64 start_ns, u32 duration_ms)
+{
+	struct run_options plain = *run->options;
+
+	plain.rate.shape = NLL_RATE_CONSTANT;
+	plain.every = 0;
+	run_configure(&plain, pps, start_ns, duration_ms, 0, 0);
 }
 
 static bool is_done(void *arg)
@@ -259,7 +268,7 @@ void run_prime(struct run *run)
 	apps_start(&apps, &options);
 	prime.apps = &apps;
 	apps_release(&apps, (struct apps_window){ });
-	run_configure(run, PRIME_PPS * (u64)options.ports, 0, PRIME_MS, 0, 0);
+	configure_plain(run, PRIME_PPS * (u64)options.ports, 0, PRIME_MS);
 	start_source();
 	if (!wait_until(primed, &prime, PRIME_MS * NSEC_PER_MSEC))
 		die(EXIT_FAILED, "no frame comes through");
@@ -280,7 +289,7 @@ static double free_ns(struct run *run, bool source, struct source_results *resul
 	apps_start(&apps, &options);
 	apps_release(&apps, window);
 	if (source) {
-		run_configure(run, CALIBRATE_PPS, start_ns, CALIBRATE_MS, 0, 0);
+		configure_plain(run, CALIBRATE_PPS, start_ns, CALIBRATE_MS);
 		start_source();
 	}
 	sleep_until_ns(window.end_ns);
