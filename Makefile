@@ -54,7 +54,7 @@ help:
 #?   test-crash             1,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   kunit                  the unit tests inside the kernel
-#?   bench                  run an experiment, EXP=lottery, wrais or livelock; QUICK=1: short
+#?   bench                  run an experiment: EXP=ipc livelock lottery udp wrais; QUICK=1 short
 #?   report                 draw the plots of the results again
 #?   check                  checkpatch, sparse, ruff, mypy, rules of the series
 #?
@@ -134,11 +134,11 @@ kunit: $(tested) kernel
 	@LAB_KERNEL=guest $(pytest) -k kunit qemu/tests/guest
 check: need-$(kernel)+check+userland kernel userland $(O)/venv/lock
 	@$(vlab) check
-bench: $(tested) kernel $(if $(filter wrais,$(EXP)),$(if $(QUICK),,kernel-plain))
+bench: need-peers $(tested) kernel $(if $(filter wrais,$(EXP)),$(if $(QUICK),,kernel-plain))
 	@$(vlab) bench $(if $(EXP),--exp '$(EXP)') $(if $(QUICK),--quick)
 report: need-python $(O)/venv/lock
 	@$(vlab) report $(if $(EXP),--exp '$(EXP)')
-demo: $(tested) kernel
+demo: need-peers $(tested) kernel
 	@$(vlab) demo
 
 clean:

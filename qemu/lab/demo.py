@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `demo` verb: a short look at the lottery class, privileged I/O and the receive path.
+"""The `demo` verb: a short look at each subject.
 
-Eight deterministic boots (both pools' costs, the shares, start-ups beside a busy
-disk without and with the privilege, and three ways to receive too many frames), a
-table of what was expected and what was measured, and the figures.  Exit status 0
-only if every line of the table holds.
+Some seconds of latencies and of paced sending on the host itself, deterministic
+boots (both pools' costs, the shares, start-ups beside a busy disk without and with
+the privilege, three ways to receive too many frames, the instruments under
+policies), a table of what was expected and what was measured, and the figures.
+Exit status 0 only if every line of the table holds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from lab.experiments.bench import add_jobs
 from lab.experiments.boots import Boot, Finished, Runner, run_boots
 from lab.experiments.experiment import Experiment
 from lab.experiments.goals import find, format_table, value
+from lab.experiments.goals import ratio as quotient_of
+from lab.experiments.ipc import EXPERIMENT as IPC_EXPERIMENT
+from lab.experiments.ipc import plan as ipc_plan
+from lab.experiments.ipc.goals import NATIVE
 from lab.experiments.livelock import EXPERIMENT as LIVELOCK_EXPERIMENT
 from lab.experiments.livelock import plan as livelock_plan
 from lab.experiments.livelock import variants as receivers
@@ -27,6 +32,9 @@ from lab.experiments.lottery import EXPERIMENT, plan
 from lab.experiments.lottery.figures import STAIRCASE
 from lab.experiments.lottery.goals import FLOOR_PCT, SIGMA_BOUND
 from lab.experiments.measured import Measured, RawTable
+from lab.experiments.udp import EXPERIMENT as UDP_EXPERIMENT
+from lab.experiments.udp import plan as udp_plan
+from lab.experiments.udp.goals import ALONE, FIFO_ERROR_PCT
 from lab.experiments.wrais import EXPERIMENT as WRAIS_EXPERIMENT
 from lab.experiments.wrais import plan as wrais_plan
 from lab.experiments.wrais.goals import LIGHT, START_MOST
@@ -39,6 +47,9 @@ FLOOD_PPS = 60000
 CALM_PPS = 2000
 MEDIAN_MOST = 1.1
 """Of the latency that the in-tree driver has when there is little to do."""
+HOST_MOST = 2.0
+HOST_ERROR_PCT = 1.0
+POLICY_MOST = 1.1
 
 Check = tuple[str, str, str, bool]
 """A line of the table: what, expected, measured, and whether it holds."""
@@ -169,6 +180,59 @@ def _calm(records: Sequence[Record], stock: str, ours: str) -> Check:
     return (what, expected, shown, hybrid <= MEDIAN_MOST * theirs)
 
 
+def latency_checks(measured: Measured) -> list[Check]:
+    """Latencies on this host against baselines of the same run, and under two policies.
+
+    A host with other things to do says little: the bounds are wider than the bench's.
+    """
+    lines = []
+    pairs = (("spin", "flag", "bare flags"), ("zmq-ipc", "zmq-perf", "libzmq's own loop"))
+    for name, baseline, words in pairs:
+        one, two = (value(measured.records, "latency_ns", n, **NATIVE) for n in (name, baseline))
+        quotient = quotient_of(one, two)
+        what, expected = f"latency of {name}, median", f"<= {HOST_MOST:g} x {words}"
+        if quotient is None:
+            lines.append((what, expected, "not measured", False))
+            continue
+        shown = f"{one:,.0f} ns, {quotient:.2f} x"
+        lines.append((what, expected, shown, quotient <= HOST_MOST))
+    what, expected = "semaphore in the guest, lottery / other", f"<= {POLICY_MOST:g} x"
+    where: dict[str, Param] = {**NATIVE, "where": "guest"}
+    medians = [
+        value(measured.records, "latency_ns", "semaphore", **{**where, "policy": policy})
+        for policy in ("lottery", "other")
+    ]
+    quotient = quotient_of(*medians)
+    if quotient is None:
+        return [*lines, (what, expected, "not measured", False)]
+    return [*lines, (what, expected, f"{quotient:.2f} x", quotient <= POLICY_MOST)]
+
+
+def sending_checks(measured: Measured) -> list[Check]:
+    """Paced sending on this host beside iperf3, and in the guest beside hogs."""
+    lines = []
+    for rate in udp_plan.DEMO.rates:
+        key: dict[str, Param] = {**ALONE, "rate_mbps": rate}
+        errors = [
+            value(measured.records, "rate_error_pct", name, **key)
+            for name in ("udprate", "iperf3", "naive")
+        ]
+        what, expected = f"{rate} Mbit/s for {udp_plan.DEMO.seconds} s", "udprate: error <= 1 %"
+        if errors[0] is None or None in errors:
+            lines.append((what, expected, "not measured", False))
+            continue
+        ours, theirs, naive = (f"{error:.3f} %" for error in errors)
+        shown = f"udprate {ours}, iperf3 {theirs}, naive {naive}"
+        lines.append((what, expected, shown, abs(errors[0]) <= HOST_ERROR_PCT))
+    what = f"{udp_plan.GUEST_MBPS} Mbit/s in the guest beside {udp_plan.HOGS} hogs, SCHED_FIFO"
+    expected = f"error <= {FIFO_ERROR_PCT:g} %"
+    found = find(measured.records, "rate_error_pct", "udprate", where="guest", load="hogs")
+    if not found:
+        return [*lines, (what, expected, "not measured", False)]
+    error = found[0].value
+    return [*lines, (what, expected, f"{error:.4f} %", abs(error) <= FIFO_ERROR_PCT)]
+
+
 def table(lines: Sequence[Check]) -> str:
     """The table as text."""
     rows = [
@@ -204,6 +268,8 @@ def parts() -> tuple[Part, ...]:
         Part(EXPERIMENT, tuple(plan.boots(plan.DEMO)), lottery_checks),
         Part(WRAIS_EXPERIMENT, tuple(wrais_plan.boots(wrais_plan.DEMO)), start_checks),
         Part(LIVELOCK_EXPERIMENT, tuple(livelock_plan.boots(livelock_plan.DEMO)), receive_checks),
+        Part(IPC_EXPERIMENT, tuple(ipc_plan.boots(ipc_plan.DEMO)), latency_checks),
+        Part(UDP_EXPERIMENT, tuple(udp_plan.boots(udp_plan.DEMO)), sending_checks),
     )
 
 
@@ -233,7 +299,7 @@ def register(subparsers: Any) -> None:
 
 
 def _main(args: argparse.Namespace) -> int:
-    from lab.experiments.guest import guest_runner
+    from lab.experiments.runners import runner
 
     paths = Paths.from_env()
-    return main(paths, guest_runner(paths, "demo"), args.jobs)
+    return main(paths, runner(paths, "demo"), args.jobs)

@@ -41,13 +41,14 @@ static const char usage[] =
 "      --histogram FILE  all samples, CSV\n"
 "      --repeats-csv FILE  the mean and median of each repeat\n"
 "      --json            one JSON object for each mechanism\n"
+"      --buckets         with all samples in it, as text\n"
 "      --csv             the table as CSV\n"
 "  -h, --help            this text\n"
 "  -V, --version         the version\n";
 
 enum {
 	OPT_SECONDS = 256, OPT_POLICY, OPT_PIN, OPT_HOGS, OPT_HOG_TICKETS, OPT_RUNTIME,
-	OPT_HISTOGRAM, OPT_REPEATS_CSV, OPT_JSON, OPT_CSV, OPT_SIDE,
+	OPT_HISTOGRAM, OPT_REPEATS_CSV, OPT_JSON, OPT_BUCKETS, OPT_CSV, OPT_SIDE,
 };
 
 static const struct option longs[] = {
@@ -65,6 +66,7 @@ static const struct option longs[] = {
 	{ "histogram", required_argument, NULL, OPT_HISTOGRAM },
 	{ "repeats-csv", required_argument, NULL, OPT_REPEATS_CSV },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "buckets", no_argument, NULL, OPT_BUCKETS },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "side", required_argument, NULL, OPT_SIDE },
 	{ "help", no_argument, NULL, 'h' },
@@ -109,6 +111,7 @@ struct options {
 	const char *histogram;
 	const char *repeats;
 	enum form form;
+	bool buckets;
 };
 
 static const char *why_missing(const struct mechanism *m)
@@ -217,6 +220,9 @@ static bool parse_output(int c, struct options *o)
 	case OPT_JSON:
 		o->form = FORM_JSON;
 		return true;
+	case OPT_BUCKETS:
+		o->buckets = true;
+		return true;
 	case OPT_CSV:
 		o->form = FORM_CSV;
 		return true;
@@ -262,6 +268,8 @@ static void parse(int argc, char **argv, struct options *o)
 	if (list)
 		list_mechanisms();
 	choose_list(o, o->list);
+	if (o->buckets && o->form != FORM_JSON)
+		die(EXIT_USAGE, "--buckets needs --json");
 	if (o->hog_tickets && !o->hogs)
 		die(EXIT_USAGE, "--hog-tickets needs --hogs");
 }
@@ -361,6 +369,25 @@ static struct row row_of(const struct histogram *h, double ns)
 	return r;
 }
 
+/* "FROM-TO:COUNT FROM-TO:COUNT ...", ns */
+static void put_buckets(const struct histogram *h, double ns)
+{
+	size_t size = 0;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &size);
+	unsigned int b;
+
+	for (b = 0; stream && b < HISTOGRAM_BUCKETS - 1; b++)
+		if (h->bucket[b])
+			fprintf(stream, "%s%.2f-%.2f:%llu", ftell(stream) ? " " : "",
+				(double)histogram_floor(b) * ns,
+				(double)histogram_floor(b + 1) * ns, h->bucket[b]);
+	if (!stream || fclose(stream))
+		die(EXIT_FAILED, "no memory");
+	json_text("buckets", text);
+	free(text);
+}
+
 static void put_json(const struct options *o, const struct chosen *c, double ns)
 {
 	struct row r = row_of(c->histogram, ns);
@@ -391,6 +418,8 @@ static void put_json(const struct options *o, const struct chosen *c, double ns)
 	json_real("tsc_ghz", o->s.tsc.hz / NSEC_PER_SEC);
 	json_bool("tsc_invariant", o->s.tsc.invariant);
 	json_real("clock_overhead_ns", (double)o->s.tsc.overhead * ns);
+	if (o->buckets)
+		put_buckets(c->histogram, ns);
 	json_close();
 }
 

@@ -126,12 +126,12 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def _main(args: argparse.Namespace) -> int:
-    from lab.experiments.guest import guest_runner
+    from lab.experiments.runners import runner
 
     bench = make_bench(args.exp, args.quick, args.only, args.repeat, args.jobs)
     paths = Paths.from_env()
     kernels = {boot.kernel for boot in bench.boots()}
-    return run(bench, paths, guest_runner(paths, f"bench-{bench.stem}", kernels))
+    return run(bench, paths, runner(paths, f"bench-{bench.stem}", kernels))
 
 
 def register(subparsers: Any) -> None:

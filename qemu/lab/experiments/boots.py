@@ -46,8 +46,10 @@ class Boot:
     code is timed, more where only time is shared out and must be cheap.  `disk`
     is a file system that the guest finds as extents in /lab/disk; a disk in the
     guest's own memory needs `mem_mb` beyond its size.  `cpu` is QEMU's model,
-    `kernel` the variant that boots, `modules` are those of its modules that the
-    guest finds in /lab/modules, `nics` its network cards.
+    `kernel` the variant that boots, `root` whether there is the root image, whose
+    disk completes in host time; `modules` are those of the kernel's modules that the
+    guest finds in /lab/modules, `nics` its network cards.  With `host` there is no
+    guest: the jobs run here, one after the other and before any guest.
     """
 
     name: str
@@ -61,6 +63,9 @@ class Boot:
     kernel: str = "guest"
     modules: tuple[str, ...] = ()
     nics: tuple[Nic, ...] = ()
+    cpus: int = 1
+    root: bool = False
+    host: bool = False
 
     def timeout_s(self) -> int:
         """Host seconds for the watchdog: a slow host needs about 30 a busy guest second."""
@@ -108,19 +113,25 @@ def _work(todo: SimpleQueue[Boot], done: SimpleQueue[Result], runner: Runner, st
 def run_boots(boots: Sequence[Boot], runner: Runner, workers: int, label: str) -> list[Finished]:
     """Run boots, `workers` at a time, longest first; results come in the given order.
 
+    What runs on the host itself runs first, and alone.
     The first error is raised at once, as Ctrl-C is.  The threads are daemons:
     they, and with them their guests, end with the program.
     """
     todo: SimpleQueue[Boot] = SimpleQueue()
     done: SimpleQueue[Result] = SimpleQueue()
     for boot in sorted(boots, key=Boot.timeout_s, reverse=True):
-        todo.put(boot)
+        if not boot.host:
+            todo.put(boot)
     stop = Event()
     progress = Progress(label, len(boots), "boots")
-    for _ in range(max(1, min(workers, len(boots)))):
-        Thread(target=_work, args=(todo, done, runner, stop), daemon=True).start()
     outputs: dict[str, Outputs] = {}
     try:
+        for boot in boots:
+            if boot.host:
+                outputs[boot.name] = runner(boot)
+                progress.update(len(outputs))
+        for _ in range(max(1, min(workers, len(boots)))):
+            Thread(target=_work, args=(todo, done, runner, stop), daemon=True).start()
         while len(outputs) < len(boots):
             name, result = done.get()
             if isinstance(result, Exception):

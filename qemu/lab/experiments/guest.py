@@ -15,13 +15,14 @@ from lab.vm import RunResult, run_plan
 
 
 def machine(boot: Boot) -> Machine:
-    """One CPU and no disk, whose completions in host time would not repeat."""
+    """Without a disk unless it is asked for: its completions in host time do not repeat."""
     return Machine(
         kernel=boot.kernel,
         mem_mb=boot.mem_mb,
         accel="icount",
         append=boot.append,
-        root=False,
+        cpus=boot.cpus,
+        root=boot.root,
         seed=boot.seed,
         icount_shift=boot.shift,
         cpu=boot.cpu,

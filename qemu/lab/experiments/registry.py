@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 from lab import LabError
-from lab.experiments import livelock, lottery, wrais
+from lab.experiments import ipc, livelock, lottery, udp, wrais
 from lab.experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
-    found.name: found for found in (livelock.EXPERIMENT, lottery.EXPERIMENT, wrais.EXPERIMENT)
+    found.name: found
+    for found in (
+        *(ipc.EXPERIMENT, livelock.EXPERIMENT, lottery.EXPERIMENT),
+        *(udp.EXPERIMENT, wrais.EXPERIMENT),
+    )
 }
 
 

@@ -92,9 +92,9 @@ def written(paths: Paths, layout: Layout, where: Path, broken: bool = False) -> 
     logs = paths.logs / kernel_variant(os.environ) / name
     run = run_plan(paths, machine(image, log), Plan((entry,)), 2 * TIMEOUT_S, logs)
     assert run.ok, f"{run.console}: {run.errors} {run.splats}"
-    entry = run.entry("crash")
-    assert entry.status is Status.OK
-    copies = [line for line in entry.output if "copy_outs" in line]
+    result = run.entry("crash")
+    assert result.status is Status.OK
+    copies = [line for line in result.output if "copy_outs" in line]
     assert copies and copies[0].split()[-1] != "0", f"{logs}: {copies}"
     return crash.Replay(log, crash.read_log(log), before)
 

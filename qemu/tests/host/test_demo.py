@@ -10,15 +10,17 @@ import pytest
 
 from lab import demo
 from lab.experiments.boots import Boot, Job, Outputs
+from lab.experiments.ipc import plan as ipc_plan
 from lab.experiments.livelock.plan import Curve, CurveJob
 from lab.experiments.measured import Measured
+from lab.experiments.udp import plan as udp_plan
 from lab.experiments.wrais.plan import Cell, CellJob
 from lab.paths import Paths
-from tests.host import fake_livelock, fake_lottery, fake_wrais
+from tests.host import fake_ipc, fake_livelock, fake_lottery, fake_udp, fake_wrais
 from tests.host.fake_lottery import Rows
 
-CHECKS = 14
-STEMS = ("lottery-demo", "wrais-demo", "livelock-demo")
+CHECKS = 20
+STEMS = ("lottery-demo", "wrais-demo", "livelock-demo", "ipc-demo", "udp-demo")
 
 
 def no_figures(_results: Path, _plots: Path, _stem: str) -> list[Path]:
@@ -32,12 +34,18 @@ class FakeRunner:
     lottery: fake_lottery.Change = fake_lottery.unchanged
     wrais: fake_wrais.Change = fake_wrais.unchanged
     livelock: fake_livelock.Change = fake_livelock.unchanged
+    ipc: fake_ipc.Change = fake_ipc.unchanged
+    udp: fake_udp.Change = fake_udp.unchanged
 
     def __call__(self, boot: Boot) -> Outputs:
         if any(isinstance(job, CellJob) for job in boot.jobs):
             return fake_wrais.FakeRunner(self.wrais)(boot)
         if any(isinstance(job, CurveJob) for job in boot.jobs):
             return fake_livelock.FakeRunner(self.livelock)(boot)
+        if any(isinstance(job, ipc_plan.CellJob) for job in boot.jobs):
+            return fake_ipc.FakeRunner(self.ipc)(boot)
+        if any(isinstance(job, udp_plan.CellJob) for job in boot.jobs):
+            return fake_udp.FakeRunner(self.udp)(boot)
         return fake_lottery.FakeRunner(self.lottery)(boot)
 
 
@@ -110,6 +118,16 @@ def sleepy(curve: Curve, rows: Rows) -> Rows:
     return [{**row, "latency_p50_us": 90.0} for row in rows]
 
 
+def slow_spin(_cell: ipc_plan.Cell, rows: Rows) -> Rows:
+    return [
+        {**row, "p50_ns": row["p50_ns"] * 3} if row["mechanism"] == "spin" else row for row in rows
+    ]
+
+
+def lagging(cell: udp_plan.Cell, row: dict[str, object]) -> dict[str, object]:
+    return {**row, "rate_error_pct": -5.0} if cell.where == "guest" else row
+
+
 @pytest.mark.parametrize(
     ("runner", "what", "failed"),
     [
@@ -117,6 +135,8 @@ def sleepy(curve: Curve, rows: Rows) -> Rows:
         (FakeRunner(lottery=first_come), "completion order", 1),
         (FakeRunner(lottery=slow_tree), "enqueue + dequeue + draw, 1000 tasks", 3),
         (FakeRunner(lottery=starved), "SCHED_OTHER's share", 1),
+        (FakeRunner(ipc=slow_spin), "latency of spin", 1),
+        (FakeRunner(udp=lagging), "100 Mbit/s in the guest", 1),
         (FakeRunner(wrais=late), "start of an application beside 1w ", 1),
         (FakeRunner(livelock=drowned), "packets an application gets of 60,000", 1),
         (FakeRunner(livelock=sleepy), "median latency at 2,000", 1),

@@ -333,7 +333,7 @@ def test_difference_names_file_and_line() -> None:
 @pytest.mark.parametrize(
     ("exp", "only", "repeat", "workers", "words"),
     [
-        ("lotery", None, 1, 1, "EXP 'lotery': allowed are livelock, lottery, wrais"),
+        ("lotery", None, 1, 1, "EXP 'lotery': allowed are ipc, livelock, lottery, udp, wrais"),
         ("lottery", "speed", 1, 1, "metric 'speed': allowed are enqueue_ns, "),
         ("lottery", None, 0, 1, "repeat 0: must be 1 to 10"),
         ("lottery", None, 11, 1, "repeat 11: must be 1 to 10"),

@@ -48,6 +48,7 @@ def rows(paths: Paths, *words: str) -> list[dict[str, Any]]:
         (("--policy", "rr:0"), "--policy: bad value 'rr:0'"),
         (("--policy", "fifo:"), "--policy: bad value 'fifo:'"),
         (("--hogs", "65"), "--hogs: bad value '65': allowed 0..64"),
+        (("--buckets",), "--buckets needs --json"),
         (("--hog-tickets", "10"), "--hog-tickets needs --hogs"),
         (("--runtime", "/no/such/crun"), "--runtime: bad value '/no/such/crun'"),
         (("--side", "sender"), "--side is for containers that ipclat starts"),
@@ -97,6 +98,12 @@ def test_what_is_missing_is_named_beside_the_others(lab_paths: Paths) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0
     assert "not supported here: spinning needs two CPUs" in done.stdout.splitlines()[-1]
+
+
+def test_buckets(lab_paths: Paths) -> None:
+    (row,) = rows(lab_paths, "-m", "pipe", "-k", "100", "-n", "2", "--buckets")
+    parts = [part.split(":") for part in row["buckets"].split()]
+    assert sum(int(count) for _, count in parts) == row["samples"] == 200
 
 
 def test_files(lab_paths: Paths, tmp_path: Path) -> None:

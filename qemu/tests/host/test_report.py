@@ -69,13 +69,14 @@ def test_captions_say_what_was_measured(paths: Paths) -> None:
 
 def test_no_results_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
-        LabError, match="no results of livelock, lottery, wrais: run `make bench EXP=livelock`"
+        LabError,
+        match="no results of ipc, livelock, lottery, udp, wrais: run `make bench EXP=ipc`",
     ):
         main(Paths(top=tmp_path, out=tmp_path), None)
 
 
 def test_an_unknown_experiment_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="EXP 'soup': allowed are livelock, lottery, wrais"):
+    with pytest.raises(LabError, match="EXP 'soup': allowed are ipc, livelock, lottery, udp"):
         main(Paths(top=tmp_path, out=tmp_path), "soup")
 
 

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the IPC experiment runs: every mechanism, on the host and in the guest, under policies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lab.experiments.boots import Boot, Job
+
+METRICS = ("latency_ns",)
+SPINNING = ("spin", "spin-affinity", "spin-shm", "flag")
+WAITING = (
+    *("semaphore", "zmq-inproc", "zmq-ipc", "zmq-tcp"),
+    *("futex", "pipe", "eventfd", "unix", "mq", "zmq-perf"),
+)
+CONTAINERS = ("zmq-tcp-containers", "shm-containers")
+MECHANISMS = (*SPINNING, *WAITING, *CONTAINERS)
+HOST_POLICIES = ("other", "rr:90", "fifo")
+TICKETS = 9000
+HOG_TICKETS = 1000
+POLICIES = {
+    **{policy: policy for policy in HOST_POLICIES},
+    "lottery": f"lottery:{TICKETS}",
+}
+SHIFT = 3
+"""8 ns an instruction: waiting in line beside a hog is what costs, and the host pays an eighth."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of ipclat."""
+
+    mechanisms: tuple[str, ...]
+    where: str
+    load: str
+    policy: str
+    messages: int
+    repeats: int
+    seconds: int
+    hogs: int
+
+    def argv(self) -> tuple[str, ...]:
+        """The command."""
+        warmup = str(max(10, self.messages // 10))
+        amount = ("-k", str(self.messages), "-n", str(self.repeats), "-w", warmup)
+        words = ["ipclat", "-m", ",".join(self.mechanisms), *amount]
+        words += ["--seconds", str(self.seconds), "--policy", POLICIES[self.policy]]
+        if self.load == "hogs":
+            words += ["--hogs", str(self.hogs)]
+            if self.policy == "lottery":
+                words += ["--hog-tickets", str(HOG_TICKETS)]
+        return (*words, "--json", "--buckets")
+
+
+@dataclass(frozen=True)
+class CellJob(Job):
+    """A job that knows its cell."""
+
+    cell: Cell = field(default=Cell((), "host", "none", "other", 1, 1, 1, 0))
+
+
+def job_of(cell: Cell) -> CellJob:
+    """The job of a cell; its time is what the slowest mechanisms are allowed."""
+    name = f"{cell.mechanisms[0]}-{cell.policy}-{cell.load}"
+    length = float(cell.seconds * cell.repeats * len(cell.mechanisms))
+    return CellJob("ipclat", name, cell.argv(), length, 1, cell)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much is measured: messages and repeats, and which policies.
+
+    Many short repeats: mechanisms take turns, so that each gets its part of what
+    disturbs the host.
+    """
+
+    messages: int
+    repeats: int
+    container_repeats: int
+    guest_messages: int
+    host_policies: tuple[str, ...]
+    guest_policies: tuple[str, ...]
+    loads: tuple[str, ...] = ("none", "hogs")
+    guest: bool = True
+    mechanisms: tuple[str, ...] = MECHANISMS
+
+    def of(self, kind: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of a kind that are measured."""
+        return tuple(name for name in kind if name in self.mechanisms)
+
+
+FULL = Scope(
+    messages=2000,
+    repeats=30,
+    container_repeats=5,
+    guest_messages=500,
+    host_policies=HOST_POLICIES,
+    guest_policies=tuple(POLICIES),
+)
+QUICK = Scope(
+    messages=1000,
+    repeats=5,
+    container_repeats=2,
+    guest_messages=100,
+    host_policies=("other", "fifo"),
+    guest_policies=("other", "fifo", "lottery"),
+)
+DEMO = Scope(
+    messages=1000,
+    repeats=10,
+    container_repeats=0,
+    guest_messages=100,
+    host_policies=("other",),
+    guest_policies=("other", "lottery"),
+    loads=("none",),
+    mechanisms=("spin", "flag", "semaphore", "zmq-ipc", "zmq-perf", "pipe"),
+)
+HOG_SECONDS = 1
+
+
+def _host(scope: Scope, load: str, policy: str) -> Iterator[Cell]:
+    """A hog for each CPU that we may use; beside them a repeat is short."""
+    cpus = len(os.sched_getaffinity(0))
+    repeats = scope.repeats if load == "none" else max(1, scope.repeats // 5)
+    kinds = [(scope.of((*SPINNING, *WAITING)), scope.messages, repeats)]
+    if scope.container_repeats:
+        kinds.append((scope.of(CONTAINERS), scope.messages, scope.container_repeats))
+    for mechanisms, messages, count in kinds:
+        yield Cell(mechanisms, "host", load, policy, messages, count, HOG_SECONDS, cpus)
+
+
+def _guest(scope: Scope, load: str, kind: tuple[str, ...], cpus: int) -> Iterator[Cell]:
+    for policy in scope.guest_policies:
+        mechanisms = scope.of(kind)
+        yield Cell(mechanisms, "guest", load, policy, scope.guest_messages, 1, HOG_SECONDS, cpus)
+
+
+def boots(scope: Scope, only: str | None = None) -> list[Boot]:
+    """The host first.
+
+    Whoever waits is measured on one CPU, where virtual time is exact; whoever spins
+    needs two, which take turns in slices when both are busy.
+    """
+    del only  # there is one metric
+    host = [
+        cell
+        for load in scope.loads
+        for policy in scope.host_policies
+        for cell in _host(scope, load, policy)
+    ]
+    result = [Boot("ipc-host", 1, (), tuple(map(job_of, host)), host=True)]
+    for load in scope.loads if scope.guest else ():
+        one = tuple(map(job_of, _guest(scope, load, WAITING, 1)))
+        two = tuple(map(job_of, _guest(scope, load, SPINNING, 2)))
+        result.append(Boot(f"ipc-waiting-{load}", 1, (), one, SHIFT))
+        result.append(Boot(f"ipc-spinning-{load}", 1, (), two, SHIFT, cpus=2))
+        if scope.container_repeats:
+            boxes = tuple(map(job_of, _guest(scope, load, CONTAINERS, 2)))
+            result.append(Boot(f"ipc-containers-{load}", 1, (), boxes, SHIFT, cpus=2, root=True))
+    return result

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the rows of udprate and iperf3 to samples and records."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lab.experiments.boots import Finished
+from lab.experiments.measured import Measured, RawTable
+from lab.experiments.rows import read_rows
+from lab.experiments.stats import spread
+from lab.experiments.udp import iperf
+from lab.experiments.udp.plan import QUANTILES, Cell, CellJob
+from lab.records import Param, Record, Sample
+
+NAME = "udp"
+RAW = ("runs",)
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """What is said of every sender."""
+
+    TOOL: ClassVar[str] = iperf.KIND
+    workers: int
+    requested_mbps: float
+    achieved_mbps: float
+    rate_error_pct: float
+    rate_sd_mbps: float
+    cpu_pct: float
+
+
+@dataclass(frozen=True)
+class SentRow(RateRow):
+    """udprate says more: gaps between packets of a worker, and how late they were, us."""
+
+    TOOL: ClassVar[str] = "udprate"
+    elapsed_s: float
+    packets: int
+    skipped: int
+    lost: int
+    gap_us_p1: float
+    gap_us_p50: float
+    gap_us_p99: float
+    gap_us_p999: float
+    late_us_p50: float
+    late_us_p99: float
+    late_us_max: float
+
+
+UNITS = {
+    "rate_error_pct": "percent",
+    "rate_sd_mbps": "Mbit/s",
+    "cpu_pct": "percent",
+    "gap_us": "us",
+    "max_mbps": "Mbit/s",
+}
+
+
+def params_of(cell: Cell) -> dict[str, Param]:
+    """What tells a record from others; the greatest rate has no rate that was asked for."""
+    params: dict[str, Param] = {
+        "workers": cell.workers,
+        "where": cell.where,
+        "load": cell.load,
+        "policy": cell.policy,
+    }
+    return params if cell.most else {"rate_mbps": cell.rate_mbps, **params}
+
+
+def _samples(cell: Cell, row: RateRow) -> Iterator[Sample]:
+    def sample(metric: str, value: float, **more: Param) -> Sample:
+        params = {**params_of(cell), **more}
+        run = str(cell.repeat)
+        return Sample(NAME, metric, cell.variant, params, value, UNITS[metric], run)
+
+    if cell.most:
+        yield sample("max_mbps", row.achieved_mbps)
+        return
+    for metric in ("rate_error_pct", "rate_sd_mbps", "cpu_pct"):
+        yield sample(metric, getattr(row, metric))
+    if isinstance(row, SentRow):
+        for quantile in QUANTILES:
+            yield sample("gap_us", getattr(row, f"gap_us_{quantile}"), quantile=quantile)
+
+
+def to_record(samples: Sequence[Sample]) -> Record:
+    """One record of the repeats: their median, as a disturbed one says little."""
+    first = samples[0]
+    values = [sample.value for sample in samples]
+    return Record(
+        experiment=NAME,
+        metric=first.metric,
+        variant=first.variant,
+        params=first.params,
+        value=statistics.median(values),
+        unit=first.unit,
+        n=len(values),
+        spread=spread(values),
+    )
+
+
+def evaluate(finished: Sequence[Finished]) -> Measured:
+    """Everything that was printed.  Raises LabError (exit code 1) for what is not right."""
+    names = [item.name for item in dataclasses.fields(SentRow)]
+    table = RawTable(["where", "load", "policy", "variant", "run", *names])
+    samples: list[Sample] = []
+    for done in finished:
+        for job in done.boot.jobs:
+            assert isinstance(job, CellJob)
+            cell = job.cell
+            cls = RateRow if cell.variant == iperf.KIND else SentRow
+            (row,) = read_rows(cls, done.lines(job))
+            samples += _samples(cell, row)
+            values: list[Param] = [getattr(row, name, "") for name in names]
+            table.rows.append(
+                [cell.where, cell.load, cell.policy, cell.variant, cell.repeat, *values]
+            )
+    groups: dict[object, list[Sample]] = defaultdict(list)
+    for one in samples:
+        groups[one.key()].append(one)
+    return Measured([to_record(group) for group in groups.values()], samples, {"runs": table})

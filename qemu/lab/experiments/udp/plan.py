@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the UDP experiment runs: on the host beside its peers, and in the guest under policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lab.experiments.boots import Boot, Job
+from lab.experiments.udp import iperf
+
+SIZE = 1472
+"""Payload of a packet, the reference's 11,776 bits; the same for everybody."""
+RATES = (3, 6, 12, 64, 128, 256, 512, 1024)
+METRICS = ("rate_error_pct", "rate_sd_mbps", "gap_us", "cpu_pct", "max_mbps")
+QUANTILES = ("p1", "p50", "p99", "p999")
+HOGS = 4
+HOG_TICKETS = 100
+LOTTERY = f"lottery:{9 * HOGS * HOG_TICKETS}"
+"""Nine tenths of all tickets."""
+POLICIES = {"other": "other", "fifo": "fifo", "lottery": LOTTERY}
+GUEST_MBPS = 100
+MOST_MBPS = 40_000
+"""More than a process can do: what it does is its greatest rate."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: who sends what where; `repeat` counts the same one from 1."""
+
+    variant: str
+    rate_mbps: int
+    workers: int
+    where: str
+    load: str
+    policy: str
+    seconds: int
+    repeat: int
+    most: bool = False
+
+    @property
+    def name(self) -> str:
+        """Unique in an experiment."""
+        what = "most" if self.most else f"{self.rate_mbps}"
+        return (
+            f"{self.variant}-{what}-w{self.workers}-{self.where}-{self.load}-"
+            f"{self.policy}-{self.repeat}"
+        )
+
+    def argv(self) -> tuple[str, ...]:
+        """The command; what cannot be held is measured all the same."""
+        if self.variant == iperf.KIND:
+            return iperf.argv(self.rate_mbps, self.seconds, SIZE)
+        amount = ("-r", str(self.rate_mbps), "-t", str(self.seconds), "-w", str(self.workers))
+        how = ("--naive",) if self.variant == "naive" else ("--best-effort",)
+        words = ["udprate", *amount, "-s", str(SIZE), "--loop", *how, "--json"]
+        words += ["--policy", POLICIES[self.policy]]
+        if self.load == "hogs":
+            words += ["--hogs", str(HOGS)]
+            if self.policy == "lottery":
+                words += ["--hog-tickets", str(HOG_TICKETS)]
+        return tuple(words)
+
+
+@dataclass(frozen=True)
+class CellJob(Job):
+    """A job that knows its cell."""
+
+    cell: Cell = field(default=Cell("udprate", 1, 1, "host", "none", "other", 1, 1))
+
+
+def job_of(cell: Cell) -> CellJob:
+    """The job of a cell."""
+    kind = iperf.KIND if cell.variant == iperf.KIND else "udprate"
+    return CellJob(kind, cell.name, cell.argv(), float(cell.seconds), cell.repeat, cell)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much is measured: seconds of a run, repeats, rates, numbers of processes."""
+
+    seconds: int
+    repeats: int
+    rates: tuple[int, ...]
+    workers: tuple[int, ...]
+    spread: tuple[tuple[int, ...], tuple[int, ...]]
+    guest_s: int
+    policies: tuple[str, ...]
+
+
+FULL = Scope(
+    seconds=5,
+    repeats=3,
+    rates=RATES,
+    workers=(1, 2, 3, 4, 6, 8, 12, 16),
+    spread=((100, 200, 300, 400, 500, 600), (1, 2, 3, 4, 5, 6)),
+    guest_s=3,
+    policies=("other", "fifo", "lottery"),
+)
+QUICK = Scope(
+    seconds=2,
+    repeats=1,
+    rates=(3, 64, 512),
+    workers=(1, 16),
+    spread=((100,), (1, 4)),
+    guest_s=1,
+    policies=("other", "fifo", "lottery"),
+)
+DEMO = Scope(
+    seconds=2,
+    repeats=1,
+    rates=(64, 512),
+    workers=(),
+    spread=((), ()),
+    guest_s=1,
+    policies=("fifo",),
+)
+
+
+def _beside_peers(scope: Scope) -> Iterator[Cell]:
+    """Each rate with everybody in turn, again and again: who disturbs one disturbs all."""
+    for repeat in range(1, scope.repeats + 1):
+        for rate in scope.rates:
+            for variant in ("udprate", iperf.KIND, "naive"):
+                yield Cell(variant, rate, 1, "host", "none", "other", scope.seconds, repeat)
+
+
+def _by_processes(scope: Scope) -> Iterator[Cell]:
+    """The reference's tables by number of processes; one process at these rates is above."""
+    rates, workers = scope.spread
+    seen = {(rate, 1) for rate in scope.rates}
+    for repeat in range(1, scope.repeats + 1):
+        pairs = [(rate, count) for rate in rates for count in workers]
+        if scope.workers:
+            pairs.append((512, 16))
+        for rate, count in pairs:
+            if (rate, count) not in seen:
+                yield Cell("udprate", rate, count, "host", "none", "other", scope.seconds, repeat)
+
+
+def _most(scope: Scope) -> Iterator[Cell]:
+    for repeat in range(1, scope.repeats + 1):
+        for count in scope.workers:
+            yield Cell("udprate", MOST_MBPS, count, "host", "none", "other", 1, repeat, True)
+
+
+def _under_load(scope: Scope) -> Iterator[Cell]:
+    """The host under hogs, with the policies that every kernel has."""
+    for repeat in range(1, scope.repeats + 1):
+        for policy in scope.policies:
+            if policy != "lottery":
+                yield Cell("udprate", GUEST_MBPS, 1, "host", "hogs", policy, scope.seconds, repeat)
+
+
+def _guest(scope: Scope, load: str) -> Iterator[Cell]:
+    for policy in scope.policies:
+        yield Cell("udprate", GUEST_MBPS, 1, "guest", load, policy, scope.guest_s, 1)
+
+
+def boots(scope: Scope, only: str | None = None) -> list[Boot]:
+    """What runs where; `only` max_mbps, or anything else, leaves the other's runs out."""
+    host = []
+    if only in (None, "max_mbps"):
+        host += list(_most(scope))
+    if only != "max_mbps":
+        host += [*_beside_peers(scope), *_by_processes(scope), *_under_load(scope)]
+    result = []
+    if host:
+        result.append(Boot("udp-host", 1, (), tuple(map(job_of, host)), host=True))
+    if only != "max_mbps":
+        for load in ("none", "hogs"):
+            jobs = tuple(map(job_of, _guest(scope, load)))
+            result.append(Boot(f"udp-guest-{load}", 1, (), jobs))
+    return result
