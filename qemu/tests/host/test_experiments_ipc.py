@@ -64,7 +64,7 @@ def test_who_spins_has_two_cpus_and_containers_a_runtime() -> None:
         for job in boot.jobs:
             assert isinstance(job, plan.CellJob)
             names = set(job.cell.mechanisms)
-            if not boot.host and names & {*plan.SPINNING, *plan.CONTAINERS}:
+            if not boot.host and names & {*plan.SPINNING, *plan.SHM_CONTAINERS}:
                 assert boot.cpus == 2
             if not boot.host and names & set(plan.CONTAINERS):
                 assert boot.root

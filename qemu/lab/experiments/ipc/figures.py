@@ -52,20 +52,29 @@ def distance(buckets: Sequence[Bucket], fit: NormalDist, logarithmic: bool) -> f
     return worst
 
 
-def _bars(buckets: Sequence[Bucket]) -> tuple[list[float], list[float]]:
-    """Edges and densities of what is drawn."""
-    count = sum(bucket.count for bucket in buckets)
-    low, high, seen = buckets[0].low, buckets[-1].high, 0
+def _drawn(buckets: Sequence[Bucket]) -> tuple[float, float]:
+    """From where to where: nearly all samples."""
+    count, seen = sum(bucket.count for bucket in buckets), 0
+    low, high = buckets[0].low, buckets[-1].high
     for bucket in buckets:
+        if seen < (1 - OUTERMOST) * count:
+            low = bucket.low
         seen += bucket.count
         if seen >= OUTERMOST * count:
             high = bucket.high
             break
-    width = max((high - low) / BARS, 1e-3)
+    return math.log(max(low, 0.5)), math.log(max(high, 1.0))
+
+
+def _bars(buckets: Sequence[Bucket]) -> tuple[list[float], list[float]]:
+    """Edges in logarithms of ns, and densities between them."""
+    count = sum(bucket.count for bucket in buckets)
+    low, high = _drawn(buckets)
+    width = max((high - low) / BARS, 1e-6)
     heights = [0.0] * BARS
     for bucket in buckets:
-        place = int(((bucket.low + bucket.high) / 2 - low) / width)
-        if place < BARS:
+        place = math.floor((math.log(max((bucket.low + bucket.high) / 2, 0.1)) - low) / width)
+        if 0 <= place < BARS:
             heights[place] += bucket.count / count / width
     return [low + i * width for i in range(BARS + 1)], heights
 
@@ -79,8 +88,8 @@ def figure_1(mechanism: str, buckets: Sequence[Bucket]) -> Sheet:
     sheet = Sheet(
         Caption(
             f"Figure 1: latency of {mechanism}, and two models of it",
-            f"host, SCHED_OTHER, {count:,} samples, none left out of the fits; the lowest "
-            f"{100 * OUTERMOST:g} % are drawn",
+            f"host, SCHED_OTHER, all of {count:,} samples fitted, drawn without the outermost "
+            f"{1000 * (1 - OUTERMOST):.0f} in 1000 on each side",
             "Latencies are skewed to the right, so that a normal distribution is no good model "
             "(left); a log-normal one, the product of many influences, is better (right).",
             f"The {better} distribution is closer: the greatest difference from the samples is "
@@ -90,25 +99,20 @@ def figure_1(mechanism: str, buckets: Sequence[Bucket]) -> Sheet:
     )
     edges, heights = _bars(buckets)
     axes = sheet.axes
-    axes.bar(
-        edges[:-1],
-        heights,
-        [two - one for one, two in pairwise(edges)],
-        align="edge",
-        color=HISTOGRAM,
-        label="measured",
-    )
-    points = [edges[0] + (edges[-1] - edges[0]) * i / 400 for i in range(1, 401)]
-    axes.plot(points, [normal.pdf(x) for x in points], color=NORMAL, label="normal")
-    axes.plot(
-        points,
-        [logs.pdf(math.log(x)) / x for x in points],
-        color=LOGNORMAL,
-        label="log-normal",
-    )
+    starts = [math.exp(edge) for edge in edges]
+    widths = [two - one for one, two in pairwise(starts)]
+    axes.bar(starts[:-1], heights, widths, align="edge", color=HISTOGRAM, label="measured")
+    points = [edges[0] + (edges[-1] - edges[0]) * i / 400 for i in range(401)]
+    axes.set_xscale("log")
+    for fit, colour, label in ((normal, NORMAL, "normal"), (logs, LOGNORMAL, "log-normal")):
+        # a density per factor e, like the bars
+        curve = [
+            fit.pdf(math.exp(x)) * math.exp(x) if fit is normal else fit.pdf(x) for x in points
+        ]
+        axes.plot([math.exp(x) for x in points], curve, color=colour, label=label)
     axes.set_xlabel("ns")
     axes.set_yticks([])
-    axes.set_xlim(edges[0], edges[-1])
+    axes.set_xlim(starts[0], starts[-1])
     axes.set_ylim(0, 1.15 * max(heights))
     axes.legend(loc="upper right", frameon=False, labelcolor=INK)
     return sheet
@@ -127,6 +131,16 @@ def _order(names: Sequence[str]) -> list[str]:
     return [*(n for n in TABLE if n in names), *sorted(n for n in names if n not in TABLE)]
 
 
+def _containers(here: Mapping[str, Mapping[str, float]]) -> str:
+    """What containers cost, in words."""
+    parts = []
+    for inside, outside in (("zmq-tcp-containers", "zmq-tcp"), ("shm-containers", "spin-shm")):
+        if inside in here and outside in here:
+            quotient = here[inside]["p50"] / here[outside]["p50"]
+            parts.append(f"{inside} takes {quotient:.2f} x {outside}")
+    return f"By the median {', '.join(parts)}." if parts else "No containers were measured."
+
+
 def figure_2(records: Sequence[Record]) -> Sheet | None:
     """The mechanisms beside those of the reference."""
     here = _stats(records, where="host", load="none", policy="other")
@@ -140,9 +154,7 @@ def figure_2(records: Sequence[Record]) -> Sheet | None:
             "reference's Ryzen 7 7700X",
             "200 means of a million messages each, SCHED_RR 90 where it spins or waits for "
             "semaphores: its quantiles are those of means.",
-            "Quantiles are those of single messages. Containers cost nothing; shared memory "
-            "between two of them, which the reference could not try, is as fast as between "
-            "processes.",
+            f"Quantiles are those of single messages. {_containers(here)}",
         )
     )
     axes = sheet.axes
@@ -178,11 +190,10 @@ def figure_3(records: Sequence[Record]) -> Sheet | None:
     sheet = Sheet(
         Caption(
             "Scheduling policies: median and 99 % quantile",
-            "guest in virtual time, 8 ns an instruction; circles alone, squares beside a hog for "
-            "each CPU; lines reach from the median to the 99 % quantile",
+            "guest, virtual time, 8 ns an instruction; circles: alone, squares: beside a hog a CPU",
             "The reference measured under SCHED_RR 90 only, on an idle machine.",
-            "Alone the policies hardly differ; beside a hog a real-time policy keeps its latency, "
-            "and so does the lottery as often as it wins.",
+            "Marks are medians, lines reach to the 99 % quantile. What a real-time policy keeps "
+            "beside a hog, and what the others lose now and then, is the height of the lines.",
         )
     )
     axes = sheet.axes

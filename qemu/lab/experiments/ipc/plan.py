@@ -15,7 +15,9 @@ WAITING = (
     *("semaphore", "zmq-inproc", "zmq-ipc", "zmq-tcp"),
     *("futex", "pipe", "eventfd", "unix", "mq", "zmq-perf"),
 )
-CONTAINERS = ("zmq-tcp-containers", "shm-containers")
+TCP_CONTAINERS = ("zmq-tcp-containers",)
+SHM_CONTAINERS = ("shm-containers",)
+CONTAINERS = (*TCP_CONTAINERS, *SHM_CONTAINERS)
 MECHANISMS = (*SPINNING, *WAITING, *CONTAINERS)
 HOST_POLICIES = ("other", "rr:90", "fifo")
 TICKETS = 9000
@@ -43,7 +45,7 @@ class Cell:
 
     def argv(self) -> tuple[str, ...]:
         """The command."""
-        warmup = str(max(10, self.messages // 10))
+        warmup = str(max(10, self.messages // 5))
         amount = ("-k", str(self.messages), "-n", str(self.repeats), "-w", warmup)
         words = ["ipclat", "-m", ",".join(self.mechanisms), *amount]
         words += ["--seconds", str(self.seconds), "--policy", POLICIES[self.policy]]
@@ -92,24 +94,24 @@ class Scope:
 
 
 FULL = Scope(
-    messages=2000,
-    repeats=30,
+    messages=500,
+    repeats=60,
     container_repeats=5,
     guest_messages=500,
     host_policies=HOST_POLICIES,
     guest_policies=tuple(POLICIES),
 )
 QUICK = Scope(
-    messages=1000,
-    repeats=5,
+    messages=500,
+    repeats=15,
     container_repeats=2,
     guest_messages=100,
     host_policies=("other", "fifo"),
     guest_policies=("other", "fifo", "lottery"),
 )
 DEMO = Scope(
-    messages=1000,
-    repeats=10,
+    messages=500,
+    repeats=20,
     container_repeats=0,
     guest_messages=100,
     host_policies=("other",),
@@ -157,6 +159,8 @@ def boots(scope: Scope, only: str | None = None) -> list[Boot]:
         result.append(Boot(f"ipc-waiting-{load}", 1, (), one, SHIFT))
         result.append(Boot(f"ipc-spinning-{load}", 1, (), two, SHIFT, cpus=2))
         if scope.container_repeats:
-            boxes = tuple(map(job_of, _guest(scope, load, CONTAINERS, 2)))
-            result.append(Boot(f"ipc-containers-{load}", 1, (), boxes, SHIFT, cpus=2, root=True))
+            for cpus, kind in ((1, TCP_CONTAINERS), (2, SHM_CONTAINERS)):
+                name = f"ipc-containers-{cpus}-{load}"
+                boxes = tuple(map(job_of, _guest(scope, load, kind, cpus)))
+                result.append(Boot(name, 1, (), boxes, SHIFT, cpus=cpus, root=True))
     return result
