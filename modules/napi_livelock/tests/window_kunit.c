@@ -38,7 +38,7 @@ static void window_ahead(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nll_window_open(&window, MS / 2, 50, MS));
 	nll_window_charge(&window, MS, MS / 2);
 	KUNIT_EXPECT_FALSE(test, nll_window_open(&window, MS, 50, MS));
-	KUNIT_EXPECT_TRUE(test, nll_window_open(&window, MS + 1, 50, MS));
+	KUNIT_EXPECT_TRUE(test, nll_window_open(&window, MS + 2, 50, MS));
 	/* Never more than the window's share. */
 	nll_window_charge(&window, 6 * MS, 4 * MS);
 	KUNIT_EXPECT_FALSE(test, nll_window_open(&window, 9 * MS, 50, 5 * MS));
