@@ -65,12 +65,14 @@ WRAIS_SCHEDS = ("bfq", "mq-deadline", "kyber", "none")
 WRAIS_PROBES = ("fsync", "write70", "think", "random")
 # Little memory, so that it could run out.
 SAFETY_MEM_MB = 512
-# Each wait of theirs ends after two minutes with a better message.
-SAFETY_S = 180
+# Each wait of theirs ends earlier, after four minutes, with a better message.
+SAFETY_S = 300
 SAFETY_CASES = (
     *("headroom", "shared-headroom", "fsync", "memory", "memory-cgroup", "space"),
     *("space-journal", "freeze", "unmount", "removal", "killed", "switches"),
 )
+# A kernel full of checks writes more slowly than any disk: it never comes to the limit.
+SAFETY_NEEDS_SPEED = ("headroom", "shared-headroom")
 # The same with all parts off: what fails here as well is not theirs.
 SAFETY_OF_STOCK = ("space", "removal")
 # What must arrive of 60,000 frames a second, and kinds of frames that must not.
@@ -347,7 +349,10 @@ def _wrais_io() -> Suite:
 def _wrais_safety() -> Suite:
     """What must stay whole, with mkfs and fsck of the root image, in little memory."""
     program = ("wrais-safety", "--ktap")
-    ours = tuple(Entry(case, (*program, case), SAFETY_S) for case in SAFETY_CASES)
+    ours = tuple(
+        Entry(case, (*program, case), SAFETY_S, debug=case not in SAFETY_NEEDS_SPEED)
+        for case in SAFETY_CASES
+    )
     stock = tuple(
         Entry(f"stock-{case}", (*program, "--wrais", "none", case), SAFETY_S)
         for case in SAFETY_OF_STOCK

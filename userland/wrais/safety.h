@@ -13,7 +13,7 @@
 #include "types.h"
 
 /* For anything that must end: far above what a slow machine needs. */
-#define SAFETY_WAIT_NS	(120 * NSEC_PER_SEC)
+#define SAFETY_WAIT_NS	(240 * NSEC_PER_SEC)
 
 struct safety {
 	const char *dir;	/* where the disk is mounted */

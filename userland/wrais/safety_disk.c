@@ -113,6 +113,17 @@ int disk_power(bool on)
 	return bounded(set_power, &on);
 }
 
+/* The disk is there, below bfq. */
+static void plug(void)
+{
+	int error = disk_power(true);
+
+	if (!error)
+		error = write_text(SCHEDULER, "bfq");
+	if (error)
+		die(EXIT_FAILED, "no disk with bfq: %s", strerror(-error));
+}
+
 static void make_file_system(void)
 {
 	static char *const argv[] = {
@@ -141,14 +152,15 @@ void disk_make(u32 mib, u32 mbps, const char *options)
 	configure("hw_queue_depth", 2);
 	configure("blocksize", 4096);
 	configure("max_sectors", 1024);
+	plug();
+	make_file_system();
+	/* from now on it is a slow one, with the same bytes */
+	error = disk_power(false);
+	if (error)
+		die(EXIT_FAILED, "the disk does not go away: %s", strerror(-error));
 	configure("service_mbps", mbps);
 	configure("service_nsec", 300000);
-	error = disk_power(true);
-	if (!error)
-		error = write_text(SCHEDULER, "bfq");
-	if (error)
-		die(EXIT_FAILED, "no disk with bfq: %s", strerror(-error));
-	make_file_system();
+	plug();
 	error = disk_mount(options);
 	if (error)
 		die(EXIT_FAILED, "cannot mount " DEVICE " on %s (%s): %s", safety.dir,

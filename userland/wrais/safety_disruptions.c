@@ -13,14 +13,14 @@
 #include "safety.h"
 
 #define DISK_MBPS	30U
-#define SMALL_MIB	48U
+#define SMALL_MIB	24U
 #define DISK_MIB	128U
 #define ORDERED		"data=ordered"
 #define JOURNAL		"data=journal"
-#define DIRTY_BYTES	(8 * MIB)
+#define DIRTY_BYTES	(4 * MIB)
 
 /* What fits again when the disk is no longer full. */
-#define AGAIN_BYTES	(16 * MIB)
+#define AGAIN_BYTES	(4 * MIB)
 
 /* The others have to get ahead as well, and soon. */
 #define FLOOR_WINDOW_MS	1000U

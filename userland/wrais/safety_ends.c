@@ -10,13 +10,13 @@
 #include "validate.h"
 
 #define DISK_MIB	128U
-#define DISK_MBPS	15U
+#define DISK_MBPS	5U
 #define ORDERED		"data=ordered"
-#define DIRTY_BYTES	(4 * MIB)
+#define DIRTY_BYTES	(2 * MIB)
 
-#define KILLS		6U
+#define KILLS		4U
 /* How far the others have to get for what is left behind to show. */
-#define ROUNDS		64U
+#define ROUNDS		32U
 #define SWITCHES	2U
 
 static void prepare(void)

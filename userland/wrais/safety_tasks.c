@@ -18,7 +18,7 @@
 /* A writer's file holds so much, and gives back so much at a time. */
 #define WRITE_ROOM	(24 * MIB)
 #define PUNCH		(8 * MIB)
-#define READ_SIZE	(4 * MIB)
+#define READ_SIZE	(1 * MIB)
 
 /* A task at work. */
 struct worker {
