@@ -288,3 +288,23 @@ u64 nll_rate_next(struct nll_rate *r)
 	r->carry = gap & ((1ULL << GAP_BITS) - 1);
 	return gap >> GAP_BITS;
 }
+
+u64 nll_rate_skip(struct nll_rate *r, u64 *next, u64 until)
+{
+	u64 span, sum, count = 0;
+
+	if (*next > until)
+		return 0;
+	if (r->p.shape != NLL_RATE_CONSTANT) {
+		for (; *next <= until; count++)
+			*next += nll_rate_next(r);
+		return count;
+	}
+	/* the least count whose gaps, with the carry, reach behind @until */
+	span = (until - *next + 1) << GAP_BITS;
+	count = div64_u64(span - r->carry + r->gap - 1, r->gap);
+	sum = r->carry + count * r->gap;
+	r->carry = sum & ((1ULL << GAP_BITS) - 1);
+	*next += sum >> GAP_BITS;
+	return count;
+}

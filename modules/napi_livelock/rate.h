@@ -125,4 +125,17 @@ int nll_rate_init(struct nll_rate *r, const struct nll_rate_params *p);
  */
 u64 nll_rate_next(struct nll_rate *r);
 
+/**
+ * nll_rate_skip() - pass over the packets that are due by a time
+ * @r: the source
+ * @next: when the next packet is due; moved to the first one behind @until
+ * @until: the time, up to 2^47 ns (39 hours) behind @next
+ *
+ * The same as nll_rate_next() until *@next is behind @until, but a constant rate
+ * is not counted packet by packet: whoever drops many packets should not pay for each.
+ *
+ * Return: how many packets were passed over.
+ */
+u64 nll_rate_skip(struct nll_rate *r, u64 *next, u64 until);
+
 #endif /* NLL_RATE_H */

@@ -55,8 +55,8 @@ static void shoot_at(struct nll_source *s, struct nll_target *t, u64 now)
 		sent++;
 	}
 	/* more than a ring at once are still due: the next shot sends them */
-	for (; next <= last && sent < SHOT_MAX; next += nll_rate_next(&t->rate))
-		tail++;
+	if (sent < SHOT_MAX)
+		tail = nll_rate_skip(&t->rate, &next, last);
 	t->next_ns = next;
 	count(t, sent, tail);
 	if (sent)

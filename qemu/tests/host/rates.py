@@ -69,6 +69,7 @@ class Rates:
     def __post_init__(self) -> None:
         self.library.nll_rate_fault.restype = ctypes.c_char_p
         self.library.nll_rate_next.restype = c_uint64
+        self.library.nll_rate_skip.restype = c_uint64
 
     def fault(self, wanted: Params) -> str | None:
         text: bytes | None = self.library.nll_rate_fault(ctypes.byref(wanted))
@@ -82,3 +83,15 @@ class Rates:
         assert self.init(state, wanted) == 0, self.fault(wanted)
         following, at = self.library.nll_rate_next, ctypes.byref(state)
         return [following(at) for _ in range(count)]
+
+    def skips(self, wanted: Params, times: list[int]) -> list[tuple[int, int]]:
+        """How many packets were due by each of the times, and when the next one is."""
+        state = State()
+        assert self.init(state, wanted) == 0, self.fault(wanted)
+        at = ctypes.byref(state)
+        following = c_uint64(self.library.nll_rate_next(at))
+        found = []
+        for time in times:
+            count = self.library.nll_rate_skip(at, ctypes.byref(following), c_uint64(time))
+            found.append((count, following.value))
+        return found

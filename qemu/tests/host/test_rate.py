@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 import errno
 import itertools
 import math
@@ -194,3 +195,17 @@ def test_ramp_is_smooth_where_it_turns(rates: Rates) -> None:
     gaps = rates.gaps(params("ramp", 100_000, depth_permille=500), 200_000)
     for one, two in itertools.pairwise(gaps):
         assert abs(one - two) <= max(3, one // 1000)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("rate", [99_991, 7])
+def test_skipping_is_counting(rates: Rates, shape: str, rate: int) -> None:
+    """Packets are passed over as one by one, parts of a nanosecond included."""
+    wanted = params(shape, rate, period_ns=10 * SECOND, on_ns=SECOND, off_ns=SECOND)
+    due = list(itertools.accumulate(rates.gaps(wanted, 3 * rate + 50)))
+    times = [0, due[0] - 1, due[0], due[0], due[5], due[5] + 1, due[rate] - 1, due[3 * rate]]
+    passed = 0
+    for time, (count, following) in zip(times, rates.skips(wanted, times), strict=True):
+        passed += count
+        assert passed == bisect.bisect_right(due, time)
+        assert following == due[passed]
