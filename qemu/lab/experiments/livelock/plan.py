@@ -124,8 +124,8 @@ FULL: Scope = (
 
 QUICK: Scope = (
     Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000)),
-    Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), (60000,)),
-    Curves((v.E1000, v.THREADED, v.HYBRID), (6000, 20000, 60000, 200000), ports=(3,)),
+    Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), OVERLOAD),
+    Curves((v.E1000, *v.THREADS, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
     Curves((v.HYBRID,), (10000, 20000), functions=("peaks",)),
 )
 
