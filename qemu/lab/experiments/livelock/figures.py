@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.experiments.goals import find, ratio, value
+from lab.experiments.goals import find, value
 from lab.experiments.livelock import variants as v
-from lab.experiments.livelock.goals import curve, flatness, loss_free, lost, point
+from lab.experiments.livelock.goals import curve, flatness, loss_free, lost, matched, point
 from lab.experiments.livelock.plan import CONSTANT
 from lab.experiments.sheet import MUTED, Caption, Sheet
 from lab.records import Record, read_csv, read_json
@@ -30,9 +30,9 @@ COLOURS = {
 MARKERS = dict(zip(COLOURS, ("o", "s", "^", "D", "o", "v", "P"), strict=True))
 STUDENT_PORTS = 3
 """As many cards as the reference had."""
+LIMIT_PPS = 60000
 LATENCY_PPS = (20000, 16000, 6000)
 """Rates whose latencies are drawn: the first one that was measured."""
-COLUMNS = 4
 
 Curves = Mapping[str, Mapping[int, float]]
 """Values by offered rate, by variant."""
@@ -274,48 +274,67 @@ def _latency_sheet(
     return sheet
 
 
-def figure_limit(records: Sequence[Record], ports: int) -> Sheet | None:
-    """Goodput against what is left of the CPU, as the limit moves."""
-    rate = 60000
+Points = Mapping[str, tuple[float, float]]
+"""CPU left to others and frames received, by variant."""
+
+
+def _trades(records: Sequence[Record], ports: int, rate: int) -> dict[str, tuple[float, float]]:
+    """What each variant makes of an overload."""
     points: dict[str, tuple[float, float]] = {}
     for name in (*COLOURS, *(variant.name for variant in v.LIMITED)):
         share = value(records, "user_share_pct", name, **point(ports, rate))
         goodput = value(records, "goodput_pps", name, **point(ports, rate))
         if share is not None and goodput is not None:
             points[name] = (share, goodput)
-    limited = [points[variant.name] for variant in v.LIMITED if variant.name in points]
-    if len(limited) < 2:
+    return points
+
+
+def figure_limit(records: Sequence[Record], ports: int) -> Sheet | None:
+    """Goodput against what is left of the CPU, as the limit moves."""
+    points = _trades(records, ports, LIMIT_PPS)
+    limits = {variant: points[variant.name] for variant in v.LIMITED if variant.name in points}
+    if len(limits) < 2:
         return None
-    threaded = points.get(v.THREADED.name)
-    best = max((goodput for share, goodput in limited if threaded and share >= threaded[0]),
-               default=None)  # fmt: skip
-    quotient = ratio(best, threaded[1] if threaded else None)
+    quotient = matched(records, v.THREADED.name, ports, LIMIT_PPS)
     caption = Caption(
-        f"Frames against CPU for others at {rate:,} frames/s",
-        f"{_what(ports)}; the hybrid's limit on the CPU for receiving moves along its line",
+        f"Frames against CPU for others at {LIMIT_PPS:,} frames/s",
+        "one card, constant rate, virtual time; on the line the limit for receiving moves",
         "Not measured.",
-        "Above and to the right is better. "
-        + (f"At threaded NAPI's share the hybrid has {quotient:.2f} x its frames." if quotient
-           else "The hybrid never leaves what threaded NAPI leaves."),
-    )  # fmt: skip
+        "Above and to the right is better. At threaded NAPI's share the hybrid has "
+        f"{quotient or 0:.2f} x its frames.",
+    )
     sheet = Sheet(caption)
-    axes = sheet.axes
-    axes.plot(*zip(*limited, strict=True), color=COLOURS[v.HYBRID.name], marker="o")
-    for variant in v.LIMITED:
-        if variant.name in points:
-            axes.annotate(f"{variant.limit_pct} %", points[variant.name], xytext=(5, 5),
-                          textcoords="offset points", fontsize=8.5)  # fmt: skip
+    sheet.axes.plot(*zip(*limits.values(), strict=True), color=COLOURS[v.HYBRID.name], marker="o")
+    for number, (variant, place) in enumerate(limits.items()):
+        sheet.axes.annotate(
+            f"{variant.limit_pct} %",
+            place,
+            xytext=(5, 5) if number % 2 == 0 else (-26, -12),
+            textcoords="offset points",
+            fontsize=8.5,
+        )
+    _draw_trades(sheet.axes, points)
+    return sheet
+
+
+def _draw_trades(axes: Axes, points: Points) -> None:
+    """A marker for every variant without a limit of its own."""
     for name in COLOURS:
         if name in points:
-            axes.plot(*points[name], color=COLOURS[name], marker=MARKERS[name], markersize=8,
-                      linestyle="none", label=v.LABELS[name])  # fmt: skip
+            axes.plot(
+                *points[name],
+                color=COLOURS[name],
+                marker=MARKERS[name],
+                markersize=8,
+                linestyle="none",
+                label=v.LABELS[name],
+            )
     axes.set_xlabel("% of the CPU left to a process that wants it")
     axes.set_ylabel("frames received a second")
     axes.set_xlim(left=-1)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(_thousands)
     axes.legend(loc="best", frameon=False, fontsize=8.5)
-    return sheet
 
 
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:

@@ -25,6 +25,10 @@ SPLIT_LEAST = 0.95
 SWITCHES_MOST = 100.0
 
 
+def _ports(ports: int) -> str:
+    return "1 port" if ports == 1 else f"{ports} ports"
+
+
 def point(ports: int, offered_pps: int) -> dict[str, Param]:
     """The key of a point of the main curves."""
     return {
@@ -72,7 +76,7 @@ def flatness(records: Sequence[Record], variant: str, ports: int) -> float | Non
 
 def flat_goal(records: Sequence[Record]) -> Goal:
     """No livelock: the curve stays at its peak."""
-    found = {f"{n} ports": flatness(records, v.HYBRID.name, n) for n in PORTS}
+    found = {_ports(n): flatness(records, v.HYBRID.name, n) for n in PORTS}
     return at_least("goodput at 10 x the loss-free rate / peak, hybrid", FLAT_LEAST, found)
 
 
@@ -106,8 +110,8 @@ def threaded_goal(records: Sequence[Record], ports: int, least: float, note: str
         for variant in v.THREADS
         for rate in OVERLOAD
     }
-    plural = "port" if ports == 1 else "ports"
-    what = f"goodput at the user share of threaded NAPI, hybrid / threaded, {ports} {plural}{note}"
+    what = "goodput at the user share of threaded NAPI, hybrid / threaded"
+    what += f", {_ports(ports)}{note}"
     return at_least(what, least, found)
 
 
