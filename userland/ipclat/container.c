@@ -208,17 +208,13 @@ static void write_config(const struct containers *c, unsigned int side,
 /* A process that is nothing but the network of a container. */
 static void start_network(struct containers *c, unsigned int side)
 {
-	pid_t launcher = getpid();
 	int ready[2];
 	char byte;
 
 	if (pipe(ready))
 		die(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
-	c->network[side] = fork();
-	if (c->network[side] < 0)
-		die(EXIT_FAILED, "cannot start a process: %s", strerror(errno));
+	c->network[side] = fork_child();
 	if (!c->network[side]) {
-		die_with_parent(launcher);
 		close(ready[0]);
 		if (unshare(CLONE_NEWNET))
 			_exit(EXIT_FAILED);
@@ -291,13 +287,10 @@ static pid_t start_container(const struct containers *c, unsigned int side)
 {
 	bool is_crun = strstr(runtime_name(), "crun");
 	char bundle[PATH_SIZE], state[PATH_SIZE];
-	pid_t launcher = getpid(), pid = fork();
+	pid_t pid = fork_child();
 
-	if (pid < 0)
-		die(EXIT_FAILED, "cannot start a process: %s", strerror(errno));
 	if (pid)
 		return pid;
-	die_with_parent(launcher);
 	show_one_cgroup_version();
 	path_in(c, bundle, "%s", side_names[side]);
 	path_in(c, state, "state");

@@ -293,8 +293,8 @@ static void close_csv(const char *what, FILE *file)
 		die(EXIT_FAILED, "%s: cannot write: %s", what, strerror(errno));
 }
 
-/* Returns how many could be measured; exits when one was asked for and cannot be. */
-static unsigned int look_what_is_missing(struct options *o)
+/* Exits when nothing of what was asked for can be measured. */
+static void look_what_is_missing(struct options *o)
 {
 	unsigned int i, there = 0;
 
@@ -310,7 +310,6 @@ static unsigned int look_what_is_missing(struct options *o)
 	if (!there)
 		die(EXIT_UNSUPPORTED, "%s: not supported here: %s", o->chosen[0].m->name,
 		    o->chosen[0].missing);
-	return there;
 }
 
 /* Mechanisms take turns: whatever disturbs the machine disturbs all of them. */
@@ -502,16 +501,10 @@ int main(int argc, char **argv)
 		return contained_side(o.list, o.side);
 	look_what_is_missing(&o);
 	policy_try(&o.s.policy);
-	if (o.hog_tickets) {
-		lottery_require();
-		become_launcher(LAUNCHER_PRIORITY);
-	}
 	tsc_calibrate(&o.s.tsc, CALIBRATION_NS);
-	if (o.hogs)
-		load_start(&hogs, o.hogs, o.hog_tickets);
+	load_start(&hogs, o.hogs, o.hog_tickets);
 	code = measure(&o);
-	if (o.hogs)
-		load_stop(&hogs);
+	load_stop(&hogs);
 	report(&o);
 	write_histograms(&o);
 	return code;

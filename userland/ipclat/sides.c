@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sides.c - the sender, the receiver, and how they are started and ended. */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -137,13 +135,10 @@ static void run_threads(struct page *page, const struct mechanism *m)
 
 static pid_t start_side(struct page *page, const struct mechanism *m, enum side side)
 {
-	pid_t launcher = getpid(), pid = fork();
+	pid_t pid = fork_child();
 
-	if (pid < 0)
-		die(EXIT_FAILED, "cannot start a process: %s", strerror(errno));
 	if (pid)
 		return pid;
-	die_with_parent(launcher);
 	if (m->threads)
 		run_threads(page, m);
 	else

@@ -59,6 +59,19 @@ void die_with_parent(pid_t parent)
 		_exit(EXIT_FAILED);
 }
 
+pid_t fork_child(void)
+{
+	pid_t launcher = getpid(), pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		die(EXIT_FAILED, "cannot start a process: %s", strerror(errno));
+	if (!pid)
+		die_with_parent(launcher);
+	return pid;
+}
+
 static void await_release(struct crew_page *page)
 {
 	__atomic_add_fetch(&page->arrived, 1, __ATOMIC_ACQ_REL);
@@ -69,14 +82,9 @@ static void await_release(struct crew_page *page)
 static void launch(struct crew *crew, unsigned int i, CREW_FN((*fn)), const void *arg,
 		   bool wait)
 {
-	pid_t launcher = getpid(), pid;
+	pid_t pid = fork_child();
 
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		die(EXIT_FAILED, "cannot start task %u: %s", i + 1, strerror(errno));
 	if (!pid) {
-		die_with_parent(launcher);
 		if (wait)
 			await_release(crew->page);
 		_exit(fn(crew, i, arg));

@@ -57,6 +57,9 @@ struct crew {
 /* In a child of @parent: be killed when that dies, or now if it has died. */
 void die_with_parent(pid_t parent);
 
+/* fork() whose child dies with the caller; exits with EXIT_FAILED when it fails. */
+pid_t fork_child(void);
+
 /* Exits with EXIT_FAILED when there is no memory. */
 void crew_create(struct crew *crew, unsigned int room);
 

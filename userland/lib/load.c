@@ -2,6 +2,7 @@
 /* load.c - CPU-bound company for what is measured. */
 #include "hog.h"
 #include "load.h"
+#include "lottery_sched.h"
 
 #define WAIT_NS		(60 * NSEC_PER_SEC)
 
@@ -9,6 +10,13 @@ void load_start(struct crew *crew, u32 hogs, u32 tickets)
 {
 	u32 i;
 
+	*crew = (struct crew){ 0 };
+	if (!hogs)
+		return;
+	if (tickets) {
+		lottery_require();
+		become_launcher(LAUNCHER_PRIORITY);
+	}
 	crew_create(crew, hogs);
 	for (i = 0; i < hogs; i++)
 		crew_fork(crew, hog, NULL);
@@ -20,5 +28,6 @@ void load_start(struct crew *crew, u32 hogs, u32 tickets)
 
 void load_stop(struct crew *crew)
 {
-	crew_destroy(crew);
+	if (crew->page)
+		crew_destroy(crew);
 }

@@ -8,8 +8,9 @@
 #define HOGS_MAX	64U
 
 /*
- * Start @hogs children that compute all the time, as SCHED_OTHER or, if @tickets
- * is not 0, each as a lottery task with so many tickets.
+ * Start @hogs children, if any, that compute all the time: as SCHED_OTHER or, if
+ * @tickets is not 0, each as a lottery task with so many tickets; then the caller
+ * becomes SCHED_FIFO, or it could not end them. Exits where that is not to be had.
  */
 void load_start(struct crew *crew, u32 hogs, u32 tickets);
 

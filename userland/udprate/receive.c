@@ -132,14 +132,10 @@ bool receive_all(int fd, const struct options *o, struct received *r)
 pid_t receive_start(const struct options *o, struct received *r, struct sockaddr_in *at)
 {
 	int fd = receive_open(at);
-	pid_t launcher = getpid(), pid = fork();
+	pid_t pid = fork_child();
 
-	if (pid < 0)
-		die(EXIT_FAILED, "cannot start the receiver: %s", strerror(errno));
-	if (!pid) {
-		die_with_parent(launcher);
+	if (!pid)
 		_exit(receive_all(fd, o, r) ? EXIT_GOOD : EXIT_FAILED);
-	}
 	close(fd);
 	return pid;
 }

@@ -9,7 +9,6 @@
 #include "args.h"
 #include "clock.h"
 #include "load.h"
-#include "lottery_sched.h"
 #include "udprate.h"
 
 /* What is refused, per cent: a rate that is missed by more. */
@@ -114,15 +113,9 @@ int main(int argc, char **argv)
 	if (o.receive)
 		return receive(&o);
 	policy_try(&o.policy);
-	if (o.hog_tickets) {
-		lottery_require();
-		become_launcher(LAUNCHER_PRIORITY);
-	}
-	if (o.hogs)
-		load_start(&hogs, o.hogs, o.hog_tickets);
+	load_start(&hogs, o.hogs, o.hog_tickets);
 	refuse_too_much(&o);
 	code = send_and_report(&o);
-	if (o.hogs)
-		load_stop(&hogs);
+	load_stop(&hogs);
 	return code;
 }
