@@ -150,8 +150,8 @@ def figure_2(records: Sequence[Record]) -> Sheet | None:
     sheet = Sheet(
         Caption(
             "Table 5: latency by mechanism",
-            "mean, and from the 1 % to the 99 % quantile; this host, SCHED_OTHER, and the "
-            "reference's Ryzen 7 7700X",
+            "dot: mean, stroke: median, line: 1 % to 99 % quantile; SCHED_OTHER; the reference's "
+            "Ryzen 7 7700X",
             "200 means of a million messages each, SCHED_RR 90 where it spins or waits for "
             "semaphores: its quantiles are those of means.",
             f"Quantiles are those of single messages. {_containers(here)}",
@@ -162,6 +162,7 @@ def figure_2(records: Sequence[Record]) -> Sheet | None:
         own = here[name]
         axes.plot([own["p1"], own["p99"]], [place + 0.15] * 2, color=LOGNORMAL, linewidth=3)
         axes.plot([own["mean"]], [place + 0.15], "o", color=LOGNORMAL)
+        axes.plot([own["p50"]], [place + 0.15], "|", color=INK, markersize=11, zorder=3)
         if name in TABLE:
             line = TABLE[name]
             axes.plot([line.p1, line.p99], [place - 0.15] * 2, color=MUTED, linewidth=3)
