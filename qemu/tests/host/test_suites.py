@@ -14,11 +14,9 @@ from lab.suites import (
     Entry,
     Suite,
     SuiteRuns,
-    _wrais_api,
-    _wrais_io,
-    _wrais_safety,
     kernel_variant,
     suites,
+    wrais,
 )
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@rmmod")
@@ -69,7 +67,7 @@ def test_both_pools() -> None:
 
 def test_the_slow_disk() -> None:
     """Suites of the I/O: a disk in the guest's memory, its file system laid onto it first."""
-    for suite in (_wrais_api(), _wrais_io()):
+    for suite in (wrais._api(), wrais._io()):
         assert suite.plan().render() and not suite.machine.root
         assert "null_blk.service_nsec=300000" in suite.machine.append
         assert all(entry.argv[0].startswith(OUR_PROGRAMS) for entry in suite.entries)
@@ -80,7 +78,7 @@ def test_the_slow_disk() -> None:
 
 def test_safety_has_the_tools_of_the_image_and_little_memory() -> None:
     """Every case by itself, some of them on the stock kernel's paths as well."""
-    suite = _wrais_safety()
+    suite = wrais._safety()
     assert suite.machine.root and suite.machine.real_time and suite.machine.mem_mb <= 512
     stock = [entry for entry in suite.entries if "none" in entry.argv]
     assert {entry.name for entry in stock} == {"stock-space", "stock-removal"}

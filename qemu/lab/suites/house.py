@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The house itself: that the guest is whole, and the unit tests inside the kernel."""
+
+from dataclasses import replace
+
+from lab.machine import Machine
+from lab.nics import pairs
+from lab.suites.suite import Entry, Suite, shell, smp_machine
+
+KUNIT_SUITES = (
+    *("lottery_pool", "lottery_draw", "lottery_class", "wrais_bounds"),
+    *("nll_frame", "nll_pool", "nll_strategy", "nll_window"),
+)
+IMAGE_TOOLS = (
+    ("trace-cmd", "list", "-o"),
+    ("fio", "--version"),
+    ("crun", "--version"),
+    ("blktrace", "-V"),
+    ("mkfs.ext4", "-V"),
+    ("ip", "-V"),
+    ("ethtool", "--version"),
+    ("cyclictest", "--help"),
+    ("stress-ng", "--version"),
+)
+MOUNTS = (
+    *("/proc", "/sys", "/dev", "/tmp", "/run", "/dev/pts", "/dev/shm", "/dev/mqueue"),
+    *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup"),
+)
+
+
+def _boot() -> Suite:
+    mounts = " ".join(MOUNTS)
+    tools = tuple(Entry(f"tool-{argv[0]}", argv, debug=False) for argv in IMAGE_TOOLS)
+    return Suite(
+        "boot",
+        replace(smp_machine(2), modules=("e1000",), nics=pairs(1)),
+        (
+            shell("mounts", f"for m in {mounts}; do mountpoint $m || exit 1; done"),
+            shell("root-writable", "echo x >/root/x && [ $(cat /root/x) = x ]"),
+            shell("loopback", "ip -o address show up dev lo | grep 127.0.0.1"),
+            shell("result-port", "grep -x lab.result /sys/class/virtio-ports/*/name"),
+            shell("proc-lottery", "grep -x 'version 1' /proc/sched_lottery"),
+            Entry("insmod", ("@insmod", "e1000")),
+            shell("nics", "[ $(ip -o link | grep -c 02:00:00:00:00:1) -eq 2 ]"),
+            Entry("rmmod", ("@rmmod", "e1000")),
+            *tools,
+        ),
+    )
+
+
+def _kunit() -> Suite:
+    machine = Machine(root=False, modules=("napi_livelock", "nll_kunit"))
+    results = tuple(
+        Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results")) for name in KUNIT_SUITES
+    )
+    # A module's suites run when it is loaded.
+    loads = tuple(Entry(f"load-{name}", ("@insmod", name)) for name in machine.modules)
+    return Suite("kunit", machine.with_append("kunit.enable=1"), (*loads, *results))
+
+
+def suites() -> tuple[Suite, ...]:
+    """All of them."""
+    return (_boot(), _kunit())
