@@ -33,6 +33,9 @@
 			 SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 #define NLL_LARGE_FRAME	(NLL_POOL_LARGE - NET_SKB_PAD - NET_IP_ALIGN - \
 			 SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
+/* However little time there is: what a port gets in every window, frames. */
+#define NLL_QUOTA_LEAST	8
+
 /* A large buffer counts as so many small ones, the memory that it takes. */
 #define NLL_LARGE_COUNTS	(NLL_POOL_LARGE / NLL_POOL_SMALL)
 
@@ -157,6 +160,8 @@ struct nll_tx_ring {
  * @polled: the port in the poller's list
  * @is_polled: it is in there
  * @waits: for the applications to catch up; nothing is taken before
+ * @waits_since: when that began, jiffies
+ * @fed: the start of the window in which frames were last taken in a round
  * @tx: the transmit ring
  * @tx_napi: cleans it
  * @hw: the card's counters
@@ -186,6 +191,8 @@ struct nll_port {
 	struct list_head polled;
 	bool is_polled;
 	bool waits;
+	unsigned long waits_since;
+	u64 fed;
 
 	struct nll_tx_ring tx ____cacheline_aligned_in_smp;
 	struct napi_struct tx_napi;

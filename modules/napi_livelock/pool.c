@@ -129,12 +129,20 @@ EXPORT_SYMBOL_IF_KUNIT(nll_pool_untake);
  * nll_pool_out() - how many buffers have not come back
  * @pool: to look at
  *
- * Return: their number, counting those that share a page with one that is out.
+ * Return: their number, counting those that share a page with one that is out,
+ * unless it is the last page: of that one it is known.
  */
 unsigned int nll_pool_out(struct nll_pool *pool)
 {
+	unsigned int pages, last = 0;
+
 	nll_pool_look(pool);
-	return (pool->count - pool->back) * pool->per_page - pool->left;
+	pages = pool->count - pool->back;
+	if (pool->left) {
+		pages--;
+		last = page_ref_count(nll_pool_at(pool, pool->count - 1)->page) - 1 - pool->left;
+	}
+	return pages * pool->per_page + last;
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_pool_out);
 

@@ -276,9 +276,31 @@ static bool nll_port_waits(struct nll_port *port)
 {
 	const struct nll_params *params = &port->params;
 
-	if (port->waits && 100 * nll_port_held(port) <= params->low * params->buffers)
+	if (!port->waits)
+		return false;
+	if (100 * nll_port_held(port) <= params->low * params->buffers ||
+	    time_after(jiffies, port->waits_since + msecs_to_jiffies(NLL_POOL_STALE_MS)))
 		port->waits = false;
 	return port->waits;
+}
+
+/*
+ * How many frames a port may take now. One whose limit is below what others use
+ * up must not starve: a few in every window it always gets.
+ */
+static unsigned int nll_port_allowed(struct nll_port *port, u64 now, u64 interval)
+{
+	bool limited = nll_port_over_limit(port, now, interval);
+	u64 window = this_cpu_ptr(&nll_windows)->start;
+	unsigned int quota = port->params.quota;
+
+	if (!port->is_polled || nll_port_waits(port))
+		return 0;
+	port->counters.limited += limited;
+	if (limited)
+		quota = port->fed == window ? 0 : min(quota, NLL_QUOTA_LEAST);
+	port->fed = window;
+	return quota;
 }
 
 /**
@@ -294,15 +316,15 @@ bool nll_port_round(struct nll_port *port, u64 interval)
 	unsigned int quota, done = 0;
 	unsigned long flags, drops;
 	LIST_HEAD(frames);
-	bool limited;
 
 	spin_lock_irqsave(&port->lock, flags);
-	quota = port->params.quota;
-	limited = nll_port_over_limit(port, now, interval);
-	if (port->is_polled && !limited && !nll_port_waits(port))
+	quota = nll_port_allowed(port, now, interval);
+	if (quota)
 		done = nll_rx_collect(port, &frames, quota, true);
-	port->waits |= port->rx.stuck;
-	port->counters.limited += limited;
+	if (done < quota && port->rx.stuck) {
+		port->waits = true;
+		port->waits_since = jiffies;
+	}
 	spin_unlock_irqrestore(&port->lock, flags);
 	if (!done)
 		return false;

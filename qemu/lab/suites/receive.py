@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The receive path."""
 
+from dataclasses import replace
+
 from lab.experiments.livelock import variants as livelock
 from lab.experiments.livelock.plan import FUNCTIONS
 from lab.machine import Machine
@@ -94,6 +96,28 @@ def _livelock_tools() -> Suite:
     )
 
 
+def _livelock_torture(name: str, cpus: int, *args: str) -> Suite:
+    """Everything about the ports changes in a flood of frames."""
+    machine = Machine(cpus=cpus, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    program = ("livelock-torture", "--ktap", *args, "--seconds")
+    # In real time, as the kernel with checks runs, the host may take a while.
+    short = (*program, "3", "--within", "20000")
+    return Suite(
+        name,
+        replace(machine, modules=("napi_livelock", "nll_source"), nics=pairs(2)),
+        (Entry("livelock-torture", (*program, "4"), 60, short),),
+    )
+
+
+def _livelock_tortures() -> tuple[Suite, ...]:
+    """A flooded CPU livelocks by interrupts and NAPI: it has them in a calm only."""
+    return (
+        _livelock_torture("livelock-torture", 1),
+        _livelock_torture("livelock-torture-smp", 4),
+        _livelock_torture("livelock-torture-calm", 4, "--all-modes", "--pps", "5000"),
+    )
+
+
 def suites() -> tuple[Suite, ...]:
     """All of them."""
-    return (_livelock(), _livelock_ports(), _livelock_tools())
+    return (_livelock(), _livelock_ports(), _livelock_tools(), *_livelock_tortures())
