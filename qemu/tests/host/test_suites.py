@@ -86,7 +86,8 @@ def test_safety_has_the_tools_of_the_image_and_little_memory() -> None:
     ours = [entry for entry in suite.entries if entry not in stock]
     assert [entry.argv[-1] for entry in ours] == [entry.name for entry in ours]
     assert {"headroom", "space", "freeze", "unmount", "removal", "killed"} <= set(names(ours))
-    assert {entry.name for entry in ours if not entry.debug} == {"headroom", "shared-headroom"}
+    limits = {"headroom", "shared-headroom", "memory"}
+    assert {entry.name for entry in ours if not entry.debug} == limits
 
 
 def test_debug() -> None:
