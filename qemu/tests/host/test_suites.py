@@ -91,8 +91,13 @@ def test_safety_has_the_tools_of_the_image_and_little_memory() -> None:
 
 
 def test_debug() -> None:
-    """More room, more time, and leaks are looked for after everything else."""
-    for plain, debug in zip(suites("guest"), suites("debug"), strict=True):
+    """More room, more time, and leaks are looked for after everything else.
+
+    A suite without anything for the kernel with checks is left out.
+    """
+    asked = [suite for suite in suites("guest") if any(entry.debug for entry in suite.entries)]
+    assert "udprate" not in {suite.name for suite in asked}
+    for plain, debug in zip(asked, suites("debug"), strict=True):
         assert debug.machine.mem_mb > plain.machine.mem_mb
         assert debug.machine.real_time
         assert debug.entries[-1].argv == ("@kmemleak",)
