@@ -15,7 +15,7 @@
 #define NLL_POOL_LARGE	2048
 
 /* A page that was not given back for so long is in a socket that nobody reads. */
-#define NLL_POOL_STALE_MS	100
+#define NLL_POOL_STALE_MS	50
 
 /**
  * struct nll_page - a page of buffers

@@ -329,8 +329,8 @@ static void flood(struct torture *t)
 	unsigned int i;
 	u64 took_ns;
 
-	check(source_configure("function constant packets %llu per_ns %llu start_ns 0 "
-			       "duration_ns %llu warmup_ms 0 lag_ms 0", t->pps, NSEC_PER_SEC,
+	check(source_configure("function constant warmup_ms 0 lag_ms 0 start_ns 0"), "config");
+	check(source_configure("packets %llu per_ns %llu duration_ns %llu", t->pps, NSEC_PER_SEC,
 			       SECONDS_MAX * NSEC_PER_SEC), "config");
 	check(source_start(), "run");
 	for (i = 0; i < t->ports; i++)

@@ -2,9 +2,10 @@
 # The programs of the receive path, and what each is made of beside its own file.
 
 programs += $(addprefix livelock/,livelock-apps livelock-run livelock-source-api \
-	livelock-torture)
+	livelock-torture rxmode)
 
 livelock-apps-parts := apps
 livelock-run-parts := apps nic source run_counts run_options run_report run_setup
 livelock-source-api-parts := nic source
 livelock-torture-parts := apps nic source
+rxmode-parts := nic
