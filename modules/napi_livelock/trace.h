@@ -10,6 +10,18 @@
 
 #include "nll.h"
 
+/* Readers of traces know the numbers only. */
+TRACE_DEFINE_ENUM(NLL_INTERRUPT);
+TRACE_DEFINE_ENUM(NLL_POLL);
+TRACE_DEFINE_ENUM(NLL_NAPI);
+TRACE_DEFINE_ENUM(NLL_HYBRID);
+TRACE_DEFINE_ENUM(NLL_DROPS);
+TRACE_DEFINE_ENUM(NLL_HELD);
+TRACE_DEFINE_ENUM(NLL_RING);
+TRACE_DEFINE_ENUM(NLL_LIMIT);
+TRACE_DEFINE_ENUM(NLL_CALM);
+TRACE_DEFINE_ENUM(NLL_ASKED);
+
 #define nll_show_mode(mode)							\
 	__print_symbolic(mode, { NLL_INTERRUPT, "interrupt" }, { NLL_POLL, "poll" },	\
 			 { NLL_NAPI, "napi" }, { NLL_HYBRID, "hybrid" })

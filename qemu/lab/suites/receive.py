@@ -96,6 +96,64 @@ def _livelock_tools() -> Suite:
     )
 
 
+def _livelock_driver() -> Suite:
+    """The driver as a person uses it: two cards on a hub, one of them in another namespace."""
+    ping = "busybox ping -c 3 -w 20 -s {size} 10.9.0.2 | grep '3 packets received'"
+    modes = tuple(
+        shell(
+            f"ping-{mode}",
+            f"rxmode eth0 mode {mode} && {ping.format(size=56)} && {ping.format(size=1400)}",
+        )
+        for mode in ("interrupt", "poll", "napi", "hybrid")
+    )
+    return Suite(
+        "livelock-driver",
+        replace(smp_machine(2), modules=("napi_livelock",), nics=pairs(1)),
+        (
+            Entry("insmod", ("@insmod", "napi_livelock")),
+            shell(
+                "up",
+                "ip netns add far && ip link set eth1 netns far && "
+                "ip address add 10.9.0.1/24 dev eth0 && ip link set eth0 up && "
+                "ip -n far address add 10.9.0.2/24 dev eth1 && ip -n far link set eth1 up && "
+                "busybox ping -c 1 -w 20 10.9.0.2 && cat /sys/class/net/eth0/carrier | grep 1",
+            ),
+            *modes,
+            shell("info", "ethtool -i eth0 | grep -x 'driver: napi_livelock'"),
+            shell("ring", "ethtool -G eth0 rx 1024 && ethtool -g eth0 | grep -x 'RX:.*1024'"),
+            shell("no-ring", "! ethtool -G eth0 rx 60 && ! ethtool -G eth0 rx 4104"),
+            shell("features", "ethtool -K eth0 rx off && ethtool -k eth0 | grep rx-checksumming"),
+            shell("counters", "ethtool -S eth0 | grep -x ' *polls: [1-9][0-9]*'"),
+            shell(
+                "mtu",
+                f"ip link set eth0 mtu 1642 && ! ip link set eth0 mtu 1643 && "
+                f"{ping.format(size=1400)}",
+            ),
+            shell(
+                "address",
+                "ip link set eth0 down && ip link set eth0 address 02:00:00:00:00:77 "
+                f"&& ip link set eth0 up && {ping.format(size=56)}",
+            ),
+            shell(
+                "tracepoint",
+                "trace-cmd record -q -e napi_livelock -o /tmp/t rxmode eth0 mode "
+                "poll && trace-cmd report -i /tmp/t | grep 'to=poll reason=asked'",
+                120,
+            ),
+            shell("json", 'rxmode --json eth0 | grep \'"mode":"poll"\''),
+            shell(
+                "all-or-none", "! rxmode eth0 mode hybrid quota 0; rxmode eth0 | grep 'mode poll'"
+            ),
+            refused("refuse-limit", "rxmode eth0 limit 96"),
+            refused("refuse-name", "rxmode eth0 speed 9"),
+            refused("refuse-value", "rxmode eth0 mode"),
+            refused("refuse-device", "rxmode eth9"),
+            shell("not-ours", "rxmode lo; [ $? -eq 3 ]"),
+            shell("rmmod", "ip netns del far; rmmod napi_livelock && [ ! -e /sys/class/net/eth0 ]"),
+        ),
+    )
+
+
 def _livelock_torture(name: str, cpus: int, *args: str) -> Suite:
     """Everything about the ports changes in a flood of frames."""
     machine = Machine(cpus=cpus, accel="icount", icount_shift=SHARE_SHIFT, root=False)
@@ -120,4 +178,7 @@ def _livelock_tortures() -> tuple[Suite, ...]:
 
 def suites() -> tuple[Suite, ...]:
     """All of them."""
-    return (_livelock(), _livelock_ports(), _livelock_tools(), *_livelock_tortures())
+    return (
+        *(_livelock(), _livelock_ports(), _livelock_tools(), _livelock_driver()),
+        *_livelock_tortures(),
+    )

@@ -52,7 +52,7 @@ def test_names_of_the_issue() -> None:
         *("lottery-torture-core", "wrais-api", "wrais-io", "wrais-safety"),
         *("udprate", "udprate-tools", "ipclat", "ipclat-containers"),
         *("livelock", "livelock-ports", "livelock-tools"),
-        *("livelock-torture", "livelock-torture-smp", "livelock-torture-calm"),
+        *("livelock-driver", "livelock-torture", "livelock-torture-smp", "livelock-torture-calm"),
     }
 
 
