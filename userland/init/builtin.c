@@ -100,6 +100,8 @@ static const struct builtin {
 	{ "@rmmod", 1, 1, builtin_rmmod },
 };
 
+static const char usage[] = "@cat FILE, @insmod NAME [PARAM=VALUE ...], @kmemleak, @rmmod NAME";
+
 int builtin_run(char **argv)
 {
 	int nr_args = 0;
@@ -112,7 +114,7 @@ int builtin_run(char **argv)
 		if (!strcmp(b->name, argv[0]) && nr_args >= b->min_args && nr_args <= b->max_args)
 			return b->run(argv);
 	}
-	dprintf(STDERR_FILENO, "%s with %d arguments: no such builtin (@cat FILE, "
-		"@insmod NAME [PARAM=VALUE ...], @kmemleak, @rmmod NAME)\n", argv[0], nr_args);
+	dprintf(STDERR_FILENO, "%s with %d arguments: no such builtin (%s)\n", argv[0], nr_args,
+		usage);
 	return EXIT_USAGE;
 }
