@@ -329,6 +329,8 @@ static int measure(struct options *o)
 			if (!one)
 				die(EXIT_FAILED, "no memory");
 			bad = c->missing ? NULL : run_pair(&o->s, c->m, one);
+			if (!bad && !c->missing && !one->count)
+				bad = "no message came within --seconds";
 			if (bad) {
 				complain("%s: %s", c->m->name, bad);
 				c->missing = bad;

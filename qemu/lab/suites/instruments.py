@@ -108,7 +108,7 @@ def _ipclat_containers() -> Suite:
     """Two containers of crun, from the root image."""
     both = "zmq-tcp-containers,shm-containers"
     runs = {
-        policy: f"ipclat -m {both} -k 200 -n 1 --policy {policy}"
+        policy: f"ipclat -m {both} -k 200 -n 1 -w 20 --seconds 60 --policy {policy}"
         for policy in ("other", "rr:90", "lottery:1000")
     }
     clean = '[ -z "$(ls /dev/shm)" ] && ! ip link | grep ipclat'
