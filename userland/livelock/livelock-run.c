@@ -11,7 +11,6 @@
 #include "run.h"
 
 /* From the start of the processes to the first frame. */
-#define SOON_NS		(100 * NSEC_PER_MSEC)
 /* For what is still on its way when the last frame has been sent. */
 #define DRAIN_NS	(10 * NSEC_PER_SEC)
 #define LATE_NS		(20 * NSEC_PER_SEC)
@@ -64,7 +63,7 @@ static bool measure(const struct run *run, u64 pps)
 
 	apps_start(&apps, &options);
 	m.before = run_counts(run);
-	start_ns = now_ns() + SOON_NS;
+	start_ns = now_ns() + o->soon_ms * NSEC_PER_MSEC;
 	m.window = window_of(o, start_ns);
 	run_configure(o, pps, start_ns, o->duration_ms, o->warmup_ms, o->lag_ms);
 	apps_release(&apps, m.window);

@@ -30,6 +30,7 @@ struct run_options {
 	u32 duration_ms;
 	u32 warmup_ms;
 	u32 lag_ms;
+	u32 soon_ms;	/* from setting a run up to its start */
 	u32 drift_ppm;
 	u32 tick_us;
 	u32 size;

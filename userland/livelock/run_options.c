@@ -41,6 +41,7 @@ static const char usage[] =
 "  -t, --duration MS     how long frames are sent (1000)\n"
 "      --warmup MS       what of it is not measured (200)\n"
 "      --lag MS          waited for what is still on its way (100)\n"
+"      --soon MS         from setting a run up to its start (100)\n"
 "      --drift PPM       send so much slower, so that frames which would meet the timer\n"
 "                        tick always in the same phase pass through all phases (1000)\n"
 "      --tick US         frames that are due within it leave together (50)\n"
@@ -58,7 +59,7 @@ static const char usage[] =
 
 enum {
 	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
-	OPT_PERIOD, OPT_SEED, OPT_WARMUP, OPT_LAG, OPT_DRIFT, OPT_TICK, OPT_SIZE,
+	OPT_PERIOD, OPT_SEED, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT, OPT_TICK, OPT_SIZE,
 	OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_STATS, OPT_JSON,
 };
 
@@ -79,6 +80,7 @@ static const struct option longs[] = {
 	{ "duration", required_argument, NULL, 't' },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "lag", required_argument, NULL, OPT_LAG },
+	{ "soon", required_argument, NULL, OPT_SOON },
 	{ "drift", required_argument, NULL, OPT_DRIFT },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "size", required_argument, NULL, OPT_SIZE },
@@ -175,6 +177,9 @@ static bool parse_frames(int c, struct run_options *o)
 	case OPT_WARMUP:
 		o->warmup_ms = (u32)args_number("warmup", optarg, 0, MS_MAX);
 		return true;
+	case OPT_SOON:
+		o->soon_ms = (u32)args_number("soon", optarg, 1, MS_MAX);
+		break;
 	case OPT_LAG:
 		o->lag_ms = (u32)args_number("lag", optarg, 0, MS_MAX);
 		return true;
@@ -246,7 +251,7 @@ void run_parse(int argc, char **argv, struct run_options *o)
 
 	*o = (struct run_options){
 		.driver = "e1000", .ports = 1, .duration_ms = 1000, .warmup_ms = 200,
-		.lag_ms = 100, .drift_ppm = 1000, .tick_us = 50, .size = SIZE_MIN,
+		.lag_ms = 100, .soon_ms = 100, .drift_ppm = 1000, .tick_us = 50, .size = SIZE_MIN,
 		.malformed = malformed[0], .every = 10,
 		.rate = {
 			.sd_permille = 250, .depth_permille = 900, .seed = 1,

@@ -14,7 +14,6 @@
 #define LINK_NS		(20 * NSEC_PER_SEC)
 #define PRIME_PPS	50
 #define PRIME_MS	10000
-#define SOON_NS		(100 * NSEC_PER_MSEC)
 #define LATE_NS		(20 * NSEC_PER_SEC)
 #define TEXT_MAX	768	/* of a configuration */
 #define CALIBRATE_PPS	20000
@@ -280,7 +279,7 @@ void run_prime(struct run *run)
 static double free_ns(struct run *run, bool source, struct source_results *results)
 {
 	struct apps_options options = { .hog = true };
-	u64 start_ns = now_ns() + SOON_NS;
+	u64 start_ns = now_ns() + run->options->soon_ms * NSEC_PER_MSEC;
 	struct apps_window window = { start_ns, start_ns + CALIBRATE_MS * NSEC_PER_MSEC };
 	struct apps apps;
 	double share;
