@@ -179,7 +179,7 @@ static bool parse_frames(int c, struct run_options *o)
 		return true;
 	case OPT_SOON:
 		o->soon_ms = (u32)args_number("soon", optarg, 1, MS_MAX);
-		break;
+		return true;
 	case OPT_LAG:
 		o->lag_ms = (u32)args_number("lag", optarg, 0, MS_MAX);
 		return true;
