@@ -6,6 +6,7 @@
 #if !defined(NLL_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define NLL_TRACE_H
 
+#include <linux/math64.h>
 #include <linux/tracepoint.h>
 
 #include "nll.h"
@@ -41,7 +42,7 @@ TRACE_EVENT(nll_switch,
 			     __field(bool, polling)
 			     __field(unsigned int, held)
 			     __field(unsigned int, ring)
-			     __field(u64, hold)),
+			     __field(unsigned int, hold_us)),
 
 	    TP_fast_assign(__assign_str(name);
 			   __entry->mode = port->strategy.mode;
@@ -49,13 +50,13 @@ TRACE_EVENT(nll_switch,
 			   __entry->polling = port->strategy.polling;
 			   __entry->held = nll_port_held(port);
 			   __entry->ring = port->up ? nll_rx_waiting(port) : 0;
-			   __entry->hold = port->strategy.hold;),
+			   __entry->hold_us = div_u64(port->strategy.hold, NSEC_PER_USEC);),
 
-	    TP_printk("dev=%s mode=%s to=%s reason=%s held=%u ring=%u hold_us=%llu",
+	    TP_printk("dev=%s mode=%s to=%s reason=%s held=%u ring=%u hold_us=%u",
 		      __get_str(name), nll_show_mode(__entry->mode),
 		      __entry->polling ? "poll" : "interrupt",
 		      nll_show_reason(__entry->reason), __entry->held, __entry->ring,
-		      __entry->hold / NSEC_PER_USEC)
+		      __entry->hold_us)
 );
 
 #endif /* NLL_TRACE_H */

@@ -3,6 +3,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/export.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "window.h"
@@ -61,6 +62,6 @@ bool nll_window_open(struct nll_window *window, u64 now, unsigned int limit, u64
 	nll_window_roll(window, now);
 	window->share = limit * (NLL_WINDOW_NS / 100);
 	until = min(now - window->start + ahead, NLL_WINDOW_NS);
-	return window->used < limit * until / 100;
+	return window->used < div_u64(limit * until, 100);
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_window_open);
