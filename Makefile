@@ -68,7 +68,8 @@ help:
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
 #?   CPUS= MEM= ACCEL=tcg|kvm|icount  the guest   TESTS= names of tests
-#?   CMD= DRY=1  see run                          EXP= QUICK=1  see bench
+#?   PORTS=   pairs of network cards of the guest  EXP= QUICK=1  see bench
+#?   CMD= DRY=1  see run
 
 # A machine without Python is a bare one: everything else is up to `lab deps`.
 python3:

@@ -7,6 +7,12 @@ from lab import LabError
 
 MODEL = "e1000"
 PORTS_MAX = 8
+
+# Modules of the guest for such cards: our driver, the in-tree one, the source of frames.
+OURS = "napi_livelock"
+IN_TREE = "e1000"
+SOURCE = "nll_source"
+
 # PCI slots on the root bus, clear of those that QEMU deals out from 1 on.
 RECEIVER_SLOT = 0x10
 SOURCE_SLOT = 0x18

@@ -15,6 +15,7 @@ from pathlib import Path
 from lab import LabError
 from lab.accel import AUTO, DEFAULT, apply, asked_for
 from lab.machine import ACCELS, Files, Machine
+from lab.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
 from lab.paths import VARIANTS, Paths
 from lab.plan import Plan, PlanEntry, Terminal
 from lab.vm import CommandResult, run_command, run_shell
@@ -64,6 +65,8 @@ class Request:
             mem_mb=_number(args.mem, "MEM", environ, mem_mb),
             append=_words(args.append or ""),
         )
+        if ports := _number(args.ports, "PORTS", environ, 0):
+            machine = replace(machine, nics=pairs(ports), modules=(OURS, IN_TREE, SOURCE))
         command = args.cmd
         if command is None:
             machine = replace(machine, loglevel=SHELL_LOGLEVEL)
@@ -148,5 +151,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--cpus", help=f"virtual CPUs (CPUS, {CPUS})")
     parser.add_argument("--mem", help=f"memory in MB (MEM, {MEM_MB})")
     parser.add_argument("--accel", metavar="|".join(ACCELS), help="how to run it (ACCEL, auto)")
+    parser.add_argument(
+        "--ports",
+        help=f"pairs of network cards on a link, 0 to {PORTS_MAX}, with the modules for them "
+        "(PORTS, 0)",
+    )
     parser.add_argument("--append", help="more words for the kernel command line")
     parser.set_defaults(func=run)

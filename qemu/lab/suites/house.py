@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 from lab.machine import Machine
-from lab.nics import pairs
+from lab.nics import IN_TREE, OURS, pairs
 from lab.suites.suite import Entry, Suite, shell, smp_machine
 
 KUNIT_SUITES = (
@@ -33,23 +33,23 @@ def _boot() -> Suite:
     tools = tuple(Entry(f"tool-{argv[0]}", argv, debug=False) for argv in IMAGE_TOOLS)
     return Suite(
         "boot",
-        replace(smp_machine(2), modules=("e1000",), nics=pairs(1)),
+        replace(smp_machine(2), modules=(IN_TREE,), nics=pairs(1)),
         (
             shell("mounts", f"for m in {mounts}; do mountpoint $m || exit 1; done"),
             shell("root-writable", "echo x >/root/x && [ $(cat /root/x) = x ]"),
             shell("loopback", "ip -o address show up dev lo | grep 127.0.0.1"),
             shell("result-port", "grep -x lab.result /sys/class/virtio-ports/*/name"),
             shell("proc-lottery", "grep -x 'version 1' /proc/sched_lottery"),
-            Entry("insmod", ("@insmod", "e1000")),
+            Entry("insmod", ("@insmod", IN_TREE)),
             shell("nics", "[ $(ip -o link | grep -c 02:00:00:00:00:1) -eq 2 ]"),
-            Entry("rmmod", ("@rmmod", "e1000")),
+            Entry("rmmod", ("@rmmod", IN_TREE)),
             *tools,
         ),
     )
 
 
 def _kunit() -> Suite:
-    machine = Machine(root=False, modules=("napi_livelock", "nll_kunit"))
+    machine = Machine(root=False, modules=(OURS, "nll_kunit"))
     results = tuple(
         Entry(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results")) for name in KUNIT_SUITES
     )

@@ -129,6 +129,15 @@ def test_environment(
     assert option(lab("--dry-run", *args)[1], name) == value
 
 
+def test_ports(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each port is two cards on a link; without it there are none."""
+    assert "e1000" not in lab("--dry-run")[1]
+    monkeypatch.setenv("PORTS", "3")
+    command = lab("--dry-run", "--ports", "2")[1]
+    assert command.count("e1000,netdev=") == 4
+    assert command.count("hubid=1") == 2
+
+
 @pytest.mark.parametrize(
     ("env", "args", "why"),
     [
@@ -136,6 +145,8 @@ def test_environment(
         ({"CPUS": "0"}, (), "cpus 0: allowed are 1 to 64"),
         ({"MEM": "-1"}, (), "MEM '-1'"),
         ({"ACCEL": "xen"}, (), "ACCEL 'xen': allowed are tcg, kvm, icount, auto"),
+        ({"PORTS": "9"}, (), "ports 9: allowed are 1 to 8"),
+        ({}, ("--ports", "one"), "PORTS 'one': a whole number is allowed"),
         ({}, ("--kernel", "old"), "kernel 'old': allowed are guest, debug, plain"),
         ({}, ("--append", "'x"), "append ''x': No closing quotation"),
     ],

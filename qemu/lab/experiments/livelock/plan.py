@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lab.experiments.boots import Boot, Job
 from lab.experiments.livelock import variants as v
 from lab.experiments.livelock.variants import Variant
-from lab.nics import pairs
+from lab.nics import SOURCE, pairs
 
 CONSTANT = "constant"
 FUNCTIONS = (CONSTANT, "poisson", "normal", "peaks", "ramp")
@@ -82,7 +82,7 @@ class Curve:
             append=(),
             jobs=(job,),
             shift=SHIFT,
-            modules=(v.SOURCE, self.variant.driver),
+            modules=(SOURCE, self.variant.driver),
             nics=pairs(self.ports, MITIGATION[self.mitigation]),
         )
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-OURS = "napi_livelock"
-IN_TREE = "e1000"
-SOURCE = "nll_source"
-"""Modules of the guest: our driver, the other one for the same card, and the sender."""
+from lab.nics import IN_TREE, OURS
 
 
 @dataclass(frozen=True)
