@@ -6,7 +6,8 @@ from dataclasses import replace
 from lab.experiments.livelock import variants as livelock
 from lab.experiments.livelock.plan import FUNCTIONS
 from lab.machine import Machine
-from lab.nics import pairs
+from lab.nics import IN_TREE, SOURCE, pairs
+from lab.nics import OURS as DRIVER
 from lab.suites.suite import SHARE_SHIFT, Entry, Suite, refused, shell, smp_machine
 
 # What must arrive of 60,000 frames a second, and kinds of frames that must not.
@@ -22,7 +23,7 @@ def _receive_machine(ports: int = 1) -> Machine:
         accel="icount",
         icount_shift=SHARE_SHIFT,
         root=False,
-        modules=(livelock.SOURCE, livelock.OURS, livelock.IN_TREE),
+        modules=(SOURCE, DRIVER, IN_TREE),
         nics=pairs(ports),
     )
 
@@ -111,6 +112,39 @@ def _livelock_tools() -> Suite:
     )
 
 
+def _filters() -> tuple[Entry, ...]:
+    """Which destinations the card takes: the far side sends to addresses that are not its own.
+
+    The card is deaf for a second after promiscuous mode was switched, hence the tries.
+    """
+    ping = "ip netns exec far busybox ping -c 1 -w 2 10.9.0.1"
+    as_if = "ip -n far neigh replace 10.9.0.1 dev eth1 nud permanent lladdr"
+    again = "ip -n far neigh del 10.9.0.1 dev eth1"
+    seen = "cat /sys/class/net/eth0/statistics/rx_packets"
+    comes = f"n=$({seen}); for i in 1 2 3 4 5 6 7 8; do {ping}; [ $({seen}) -gt $n ] && break; done"
+    arrives = f"{comes}; [ $({seen}) -gt $n ]"
+    stays = f"n=$({seen}); {ping}; [ $({seen}) -eq $n ]"
+    other, group = "02:00:00:00:00:99", "01:00:5e:7f:00:01"
+    return (
+        shell(
+            "multicast",
+            f"{as_if} {group} && ! {ping} && ip maddress add {group} dev eth0 && {ping} && "
+            f"ip maddress del {group} dev eth0 && ! {ping} && {again}",
+        ),
+        shell(
+            "second-address",
+            f"{as_if} {other} && {stays} && bridge fdb add {other} dev eth0 self && {arrives} && "
+            f"bridge fdb del {other} dev eth0 self && {stays} && {again}",
+        ),
+        shell(
+            "promiscuous",
+            f"{as_if} {other} && ip link set eth0 promisc on && {arrives} && "
+            f"ip link set eth0 promisc off && {stays} && {again} && "
+            f"n=$({seen}); for i in 1 2 3 4 5 6 7 8; do {ping} && break; done",
+        ),
+    )
+
+
 def _livelock_driver() -> Suite:
     """The driver as a person uses it: two cards on a hub, one of them in another namespace."""
     ping = "busybox ping -c 3 -w 20 -s {size} 10.9.0.2 | grep '3 packets received'"
@@ -123,9 +157,9 @@ def _livelock_driver() -> Suite:
     )
     return Suite(
         "livelock-driver",
-        replace(smp_machine(2), modules=("napi_livelock",), nics=pairs(1)),
+        replace(smp_machine(2), modules=(DRIVER,), nics=pairs(1)),
         (
-            Entry("insmod", ("@insmod", "napi_livelock")),
+            Entry("insmod", ("@insmod", DRIVER)),
             shell(
                 "up",
                 "ip netns add far && ip link set eth1 netns far && "
@@ -134,6 +168,15 @@ def _livelock_driver() -> Suite:
                 "busybox ping -c 1 -w 20 10.9.0.2 && cat /sys/class/net/eth0/carrier | grep 1",
             ),
             *modes,
+            shell(
+                "vlan",
+                "ip link add link eth0 name tag0 type vlan id 5 && "
+                "ip -n far link add link eth1 name tag1 type vlan id 5 && "
+                "ip address add 10.10.0.1/24 dev tag0 && ip link set tag0 up && "
+                "ip -n far address add 10.10.0.2/24 dev tag1 && ip -n far link set tag1 up && "
+                "busybox ping -c 3 -w 20 -s 1472 10.10.0.2 | grep '3 packets received'",
+            ),
+            *_filters(),
             shell("info", "ethtool -i eth0 | grep -x 'driver: napi_livelock'"),
             shell("ring", "ethtool -G eth0 rx 1024 && ethtool -g eth0 | grep -x 'RX:.*1024'"),
             shell("no-ring", "! ethtool -G eth0 rx 60 && ! ethtool -G eth0 rx 4104"),
@@ -178,7 +221,7 @@ def _livelock_torture(name: str, cpus: int, *args: str) -> Suite:
     short = (*program, "30", "--pps", "2000", "--within", "20000", "--no-pages")
     return Suite(
         name,
-        replace(machine, modules=("napi_livelock", "nll_source"), nics=pairs(2)),
+        replace(machine, modules=(DRIVER, SOURCE), nics=pairs(2)),
         (Entry("livelock-torture", (*program, "4"), 60, short),),
     )
 
