@@ -99,6 +99,7 @@ def test_commands() -> None:
     assert "--sched bfq --class rt --level 0 --wrais usual" in words(cell)
     assert "-r 4 -w 4" in words(cell) and words(cell).endswith("--probe fsync")
     assert "--tune nr_requests=64 --dirty-bytes 100000000" in words(cell)
+    assert "nr_requests" not in words(replace(cell, variant=v.NONE))
     assert "--class be --level 4 --wrais none" in words(replace(cell, variant=v.BFQ))
     assert "--class be --level 0 --wrais none" in words(replace(cell, variant=v.BE0))
     assert "--class rt --level 0 --wrais none" in words(replace(cell, variant=v.RT0))

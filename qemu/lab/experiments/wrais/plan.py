@@ -100,13 +100,19 @@ class Cell:
             "wrais-run",
             *("--disk", slowdisk.DEVICE, "--mount", "--dir", FOLDER),
             *self.variant.options(),
-            *("--tune", f"nr_requests={NR_REQUESTS}", "--dirty-bytes", str(DIRTY_BYTES)),
+            *self.queue(),
+            *("--dirty-bytes", str(DIRTY_BYTES)),
             *("--dirty-background-bytes", str(DIRTY_BYTES // 2)),
             *("-r", str(readers), "-w", str(writers)),
             *("--repeats", str(self.repeats), "--limit", str(self.limit_s())),
             *("--phase", str(PHASE_MS), "--phase-step", str(PHASE_STEP_MS)),
             *self.application(),
         )
+
+    def queue(self) -> tuple[str, ...]:
+        """Depth of the scheduler's queue; without a scheduler there is the disk's alone."""
+        has_one = self.variant.sched != v.NONE.sched
+        return ("--tune", f"nr_requests={NR_REQUESTS}") if has_one else ()
 
     def application(self) -> tuple[str, ...]:
         """What is started."""
