@@ -79,9 +79,5 @@ def refused(name: str, command: str) -> Entry:
 
 
 def smp_machine(cpus: int, root: bool = True) -> Machine:
-    """Several CPUs in real time, taken in turn by one host thread.
-
-    With a thread for each, QEMU 7.2 now and then lets a CPU run a breakpoint that
-    another one has patched away: an int3 Oops where the kernel flips a static key.
-    """
-    return Machine(cpus=cpus, root=root, parallel=False)
+    """Several CPUs in real time."""
+    return Machine(cpus=cpus, root=root)

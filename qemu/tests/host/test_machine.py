@@ -38,7 +38,7 @@ def test_default() -> None:
     assert words[0] == "qemu-system-x86_64"
     assert {"-nodefaults", "-no-reboot"} <= set(words)
     assert option(machine, "-display") == ["none"]
-    assert option(machine, "-accel") == ["tcg,thread=multi"]
+    assert option(machine, "-accel") == ["tcg,thread=single"]
     assert option(machine, "-cpu") == ["max"]
     assert option(machine, "-kernel") == ["/out/kernel-guest/arch/x86/boot/bzImage"]
     assert option(machine, "-chardev") == [

@@ -90,7 +90,7 @@ def test_dry_run(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "apply", None)
     code, out, said = lab("--dry-run", "--cmd", "true")
     assert (code, said) == (0, "")
-    assert option(out, "-accel") == "tcg,thread=multi"
+    assert option(out, "-accel") == "tcg,thread=single"
     assert "console=ttyS0" in option(out, "-append")
     assert not lab.paths.logs.exists()
 
