@@ -35,8 +35,8 @@ static const char usage[] =
 "Usage: livelock-torture [options]\n"
 "\n"
 "Load napi_livelock for the first half of the machine's cards (82540EM) and change,\n"
-"in a random order, the mode, the parameters, the rings and the MTU of its ports,\n"
-"take them down and up, unload and load the driver, and take CPUs offline, while\n"
+"in a random order, the mode, the parameters, the rings, the MTU and the groups of its\n"
+"ports, take them down and up, unload and load the driver, and take CPUs offline, while\n"
 "frames flood in. After each change frames must flow. The output is KTAP.\n"
 "\n"
 "  -t, --seconds N     how long (10)\n"
@@ -167,6 +167,18 @@ static int change_mtu(struct torture *t, struct nic *nic)
 	return set_number(nic, "mtu", random_between(&t->random, 576, 1600));
 }
 
+/* The card's filter is written anew, and once more when the group is left. */
+static int change_group(struct torture *t, struct nic *nic)
+{
+	unsigned char group[] = { 0x01, 0x00, 0x5e, 0x00, 0x00, 0x00 };
+	int error;
+
+	group[4] = (unsigned char)random_below(&t->random, 256);
+	group[5] = (unsigned char)random_below(&t->random, 256);
+	error = nic_join(nic, group, true);
+	return error ? error : nic_join(nic, group, false);
+}
+
 static int change_threaded(struct torture *t, struct nic *nic)
 {
 	return set_number(nic, "threaded", random_below(&t->random, 2));
@@ -221,6 +233,7 @@ static struct change changes[] = {
 	{ .name = "refused", .make = change_refused },
 	{ .name = "ring", .make = change_ring },
 	{ .name = "mtu", .make = change_mtu },
+	{ .name = "group", .make = change_group },
 	{ .name = "threaded", .make = change_threaded },
 	{ .name = "down-up", .make = change_down_up },
 	{ .name = "reload", .make = change_reload },

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/ethtool.h>
+#include <linux/if_ether.h>
 #include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,14 @@ int nic_up(const struct nic *nic, u32 ip)
 int nic_down(const struct nic *nic)
 {
 	return set_flag(nic, IFF_UP, false);
+}
+
+int nic_join(const struct nic *nic, const unsigned char *group, bool join)
+{
+	struct ifreq ifr = { .ifr_hwaddr.sa_family = AF_UNSPEC };
+
+	memcpy(ifr.ifr_hwaddr.sa_data, group, ETH_ALEN);
+	return control(nic, join ? SIOCADDMULTI : SIOCDELMULTI, &ifr);
 }
 
 bool nic_carrier(const struct nic *nic)

@@ -37,6 +37,9 @@ int nic_unbind(struct nic *nic);
 int nic_up(const struct nic *nic, u32 ip);
 int nic_down(const struct nic *nic);
 
+/* Join the multicast group of a hardware address, or leave it. 0 or -errno. */
+int nic_join(const struct nic *nic, const unsigned char *group, bool join);
+
 /* The link is up. */
 bool nic_carrier(const struct nic *nic);
 
