@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "run.h"
 
-/* From the start of the processes to the first frame. */
 /* For what is still on its way when the last frame has been sent. */
 #define DRAIN_NS	(10 * NSEC_PER_SEC)
 #define LATE_NS		(20 * NSEC_PER_SEC)
@@ -37,14 +36,14 @@ static bool drained(void *arg)
 /* As many as can be due for one port in the window, with room for peaks. */
 static u64 frames_max(const struct run_options *o, u64 pps)
 {
-	return 2 * pps * o->duration_ms / 1000 + 1000;
+	return 2 * pps * run_duration_ms(o, pps) / 1000 + 1000;
 }
 
-static struct apps_window window_of(const struct run_options *o, u64 start_ns)
+static struct apps_window window_of(const struct run_options *o, u64 start_ns, u32 duration_ms)
 {
 	return (struct apps_window){
 		start_ns + o->warmup_ms * NSEC_PER_MSEC,
-		start_ns + o->duration_ms * NSEC_PER_MSEC,
+		start_ns + duration_ms * NSEC_PER_MSEC,
 	};
 }
 
@@ -55,7 +54,7 @@ static bool measure(const struct run *run, u64 pps)
 		.ports = o->ports, .first_port = RUN_FIRST_PORT, .rcvbuf = o->rcvbuf,
 		.frames_max = frames_max(o, pps), .hog = !o->no_hog,
 	};
-	struct measurement m = { .pps = pps };
+	struct measurement m = { .pps = pps, .duration_ms = run_duration_ms(o, pps) };
 	struct apps apps;
 	u64 start_ns;
 	bool good;
@@ -64,8 +63,8 @@ static bool measure(const struct run *run, u64 pps)
 	apps_start(&apps, &options);
 	m.before = run_counts(run);
 	start_ns = now_ns() + o->soon_ms * NSEC_PER_MSEC;
-	m.window = window_of(o, start_ns);
-	run_configure(o, pps, start_ns, o->duration_ms, o->warmup_ms, o->lag_ms);
+	m.window = window_of(o, start_ns, m.duration_ms);
+	run_configure(o, pps, start_ns, m.duration_ms, o->warmup_ms, o->lag_ms);
 	apps_release(&apps, m.window);
 	error = source_start();
 	if (error)

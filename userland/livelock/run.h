@@ -27,8 +27,9 @@ struct run_options {
 	struct nll_rate_params rate;	/* without packets and per_ns */
 	u64 pps[RUN_RATES];		/* all ports together */
 	unsigned int rates;
-	u32 duration_ms;
+	u32 duration_ms;		/* at least; see run_duration_ms() */
 	u32 warmup_ms;
+	u64 frames;			/* that a measurement without its warm-up has at least */
 	u32 lag_ms;
 	u32 soon_ms;	/* from setting a run up to its start */
 	u32 drift_ppm;
@@ -60,6 +61,7 @@ struct kernel_counts {
 
 struct measurement {
 	u64 pps;
+	u32 duration_ms;
 	struct apps_window window;
 	struct source_results source;
 	struct kernel_counts before;
@@ -71,6 +73,9 @@ struct measurement {
 /* run_options.c APIs: */
 
 void run_parse(int argc, char **argv, struct run_options *o);
+
+/* How long frames are sent at a rate. */
+u32 run_duration_ms(const struct run_options *o, u64 pps);
 
 /* run_setup.c APIs: */
 

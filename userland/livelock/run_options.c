@@ -13,6 +13,7 @@
 #define RING_MIN	16U
 #define RING_MAX	4096U
 #define RCVBUF_MAX	1000000000U
+#define FRAMES_MAX	100000000U
 #define SIZE_MIN	66U
 #define SIZE_MAX	1514U
 
@@ -39,6 +40,7 @@ static const char usage[] =
 "      --period MS       ramp: up and down (200)\n"
 "      --seed N          of the random functions (1)\n"
 "  -t, --duration MS     how long frames are sent (1000)\n"
+"      --frames N        longer at low rates, until N are due after the warm-up (0)\n"
 "      --warmup MS       what of it is not measured (200)\n"
 "      --lag MS          waited for what is still on its way (100)\n"
 "      --soon MS         from setting a run up to its start (100)\n"
@@ -59,7 +61,7 @@ static const char usage[] =
 
 enum {
 	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
-	OPT_PERIOD, OPT_SEED, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT, OPT_TICK, OPT_SIZE,
+	OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT, OPT_TICK, OPT_SIZE,
 	OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_STATS, OPT_JSON,
 };
 
@@ -78,6 +80,7 @@ static const struct option longs[] = {
 	{ "period", required_argument, NULL, OPT_PERIOD },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "duration", required_argument, NULL, 't' },
+	{ "frames", required_argument, NULL, OPT_FRAMES },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "lag", required_argument, NULL, OPT_LAG },
 	{ "soon", required_argument, NULL, OPT_SOON },
@@ -174,6 +177,9 @@ static bool parse_frames(int c, struct run_options *o)
 	case 't':
 		o->duration_ms = (u32)args_number("duration", optarg, 1, MS_MAX);
 		return true;
+	case OPT_FRAMES:
+		o->frames = args_number("frames", optarg, 0, FRAMES_MAX);
+		return true;
 	case OPT_WARMUP:
 		o->warmup_ms = (u32)args_number("warmup", optarg, 0, MS_MAX);
 		return true;
@@ -232,6 +238,13 @@ static void check_rate(const struct run_options *o, u64 pps)
 		die(EXIT_USAGE, "rate %llu: %s", pps, fault);
 }
 
+u32 run_duration_ms(const struct run_options *o, u64 pps)
+{
+	u64 enough = o->warmup_ms + (1000 * o->frames + pps - 1) / pps;
+
+	return enough > o->duration_ms ? (u32)enough : o->duration_ms;
+}
+
 static void parse_rates(int argc, char **argv, struct run_options *o)
 {
 	if (optind == argc)
@@ -241,6 +254,9 @@ static void parse_rates(int argc, char **argv, struct run_options *o)
 			die(EXIT_USAGE, "rate '%s': allowed are %u of them", argv[optind],
 			    RUN_RATES);
 		o->pps[o->rates] = args_number("rate", argv[optind], 1, PPS_MAX);
+		if (o->warmup_ms + 1000 * o->frames / o->pps[o->rates] >= MS_MAX)
+			die(EXIT_USAGE, "rate %s: %llu frames take longer than %u ms", argv[optind],
+			    o->frames, MS_MAX);
 		check_rate(o, o->pps[o->rates++]);
 	}
 }

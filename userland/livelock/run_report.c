@@ -27,6 +27,7 @@ static void report_conditions(const struct run *run, const struct measurement *m
 	json_number("ports", o->ports);
 	json_text("function", nll_rate_names[o->rate.shape]);
 	json_number("offered_pps", m->pps);
+	json_number("duration_ms", m->duration_ms);
 	json_number("seed", o->rate.seed);
 }
 
@@ -190,7 +191,7 @@ bool run_report(const struct run *run, const struct apps *apps, const struct mea
 	report_cpu(run, apps, m);
 	missing = report_frames(m);
 	json_real("switches_per_s", (double)(m->after.switches - m->before.switches) /
-		  ((double)run->options->duration_ms / 1000));
+		  ((double)m->duration_ms / 1000));
 	report_disorder(apps);
 	report_latency(apps);
 	if (run->options->stats)

@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.experiments.boots import Boot, Outputs
 from lab.experiments.livelock import variants as v
-from lab.experiments.livelock.plan import DURATION_MS, Curve, CurveJob
+from lab.experiments.livelock.plan import Curve, CurveJob
 
 Rows = list[dict[str, Any]]
 Change = Callable[[Curve, Rows], Rows]
@@ -43,16 +43,18 @@ def overload(curve: Curve) -> tuple[float, float]:
 
 def row(curve: Curve, rate: int) -> dict[str, Any]:
     """One point."""
-    due = rate * DURATION_MS // 1000
+    lasts_ms = curve.lasts_ms(rate)
+    due = rate * lasts_ms // 1000
     goodput, share = (rate, 60.0) if rate <= KNEE_PPS else overload(curve)
     goodput = min(goodput, rate)
-    received = round(goodput * DURATION_MS / 1000)
+    received = round(goodput * lasts_ms / 1000)
     latency = LATENCY_US.get(curve.variant.name, 80.0)
     return {
         "tool": "livelock-run",
         "ports": curve.ports,
         "function": curve.function,
         "offered_pps": rate,
+        "duration_ms": lasts_ms,
         "sent_pps": rate,
         "goodput_pps": goodput,
         "port_least_pps": goodput / curve.ports * 0.99,

@@ -91,6 +91,13 @@ def test_commands() -> None:
     assert "--ports 3 --function ramp" in words(replace(CURVE, ports=3, function="ramp"))
 
 
+def test_low_rates_last_until_there_are_enough_frames() -> None:
+    short = replace(CURVE, duration_ms=1200, frames=6001)
+    assert "--duration 1200 --warmup 200 --frames 6001 " in words(short)
+    assert [short.lasts_ms(rate) for rate in (1000, 2000, 60000)] == [6201, 3201, 1200]
+    assert replace(short, frames=0).lasts_ms(1) == 1200
+
+
 # From output to records
 
 
@@ -116,7 +123,7 @@ def test_metrics_and_their_parameters(full: list[Record]) -> None:
 
 
 def test_losses_are_rates() -> None:
-    lost = {**ROWS[1], "lost_tail": 600, "lost_socket": 1200}
+    lost = {**ROWS[1], "duration_ms": 1200, "lost_tail": 600, "lost_socket": 1200}
     records = records_of([ROWS[0], lost])
     assert value(records, "lost_pps", "hybrid", offered_pps=60000, place="tail") == 500
     assert value(records, "lost_pps", "hybrid", offered_pps=60000, place="socket") == 1000

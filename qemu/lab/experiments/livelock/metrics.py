@@ -10,7 +10,6 @@ from lab import LabError
 from lab.experiments.boots import Finished
 from lab.experiments.livelock.output import PointRow
 from lab.experiments.livelock.plan import (
-    DURATION_MS,
     PLACES,
     QUANTILES,
     Curve,
@@ -65,7 +64,7 @@ def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
     yield ("buffer_full", row.buffer_full, {})
     for place in PLACES:
         lost = getattr(row, f"lost_{place}")
-        yield ("lost_pps", 1000 * lost / DURATION_MS, {"place": place})
+        yield ("lost_pps", 1000 * lost / row.duration_ms, {"place": place})
     if row.latencies:
         for quantile in QUANTILES:
             yield ("latency_us", getattr(row, f"latency_{quantile}_us"), {"quantile": quantile})

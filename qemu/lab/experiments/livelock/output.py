@@ -17,6 +17,7 @@ class PointRow:
     ports: int
     function: str
     offered_pps: int
+    duration_ms: int
     sent_pps: float
     goodput_pps: float
     port_least_pps: float

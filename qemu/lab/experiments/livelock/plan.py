@@ -27,8 +27,11 @@ PLACES = ("tail", "ring", "backlog", "socket", "other")
 the protocols, at a full socket, and as not right."""
 SHIFT = 3
 """8 ns an instruction: the model CPU of 125 million instructions a second."""
-DURATION_MS = 1200
+DURATION_MS = 3200
 WARMUP_MS = 200
+FRAMES = 12000
+"""That a measurement has at least, for its 99 % quantile: it takes longer at low rates."""
+DEMO_MS = 1200
 OVERHEAD_S = 1.5
 """Guest seconds of CPU around the measurements of a curve: links, calibration."""
 
@@ -52,6 +55,8 @@ class Curve:
     function: str
     mitigation: str
     rates: tuple[int, ...]
+    duration_ms: int = DURATION_MS
+    frames: int = FRAMES
 
     @property
     def name(self) -> str:
@@ -64,13 +69,18 @@ class Curve:
             "livelock-run",
             *self.variant.options(),
             *("--ports", str(self.ports), "--function", self.function),
-            *("--duration", str(DURATION_MS), "--warmup", str(WARMUP_MS)),
+            *("--duration", str(self.duration_ms), "--warmup", str(WARMUP_MS)),
+            *("--frames", str(self.frames)),
             *(str(rate) for rate in self.rates),
         )
 
+    def lasts_ms(self, rate: int) -> int:
+        """How long frames are sent at a rate, warm-up included."""
+        return max(self.duration_ms, WARMUP_MS - 1000 * self.frames // -rate)
+
     def guest_s(self) -> float:
         """About the guest seconds of CPU; there is always somebody who wants it."""
-        return OVERHEAD_S + len(self.rates) * DURATION_MS / 1000
+        return OVERHEAD_S + sum(self.lasts_ms(rate) for rate in self.rates) / 1000
 
     def boot(self) -> Boot:
         """The guest that measures it."""
@@ -103,13 +113,23 @@ class Curves:
     ports: tuple[int, ...] = (1,)
     functions: tuple[str, ...] = (CONSTANT,)
     mitigations: tuple[str, ...] = ("off",)
+    duration_ms: int = DURATION_MS
+    frames: int = FRAMES
 
     def curves(self) -> Iterator[Curve]:
         for ports in self.ports:
             for function in self.functions:
                 for mitigation in self.mitigations:
                     for variant in self.variants:
-                        yield Curve(variant, ports, function, mitigation, self.rates)
+                        yield Curve(
+                            variant,
+                            ports,
+                            function,
+                            mitigation,
+                            self.rates,
+                            self.duration_ms,
+                            self.frames,
+                        )
 
 
 Scope = tuple[Curves, ...]
@@ -129,7 +149,14 @@ QUICK: Scope = (
     Curves((v.HYBRID,), (10000, 20000), functions=("peaks",)),
 )
 
-DEMO: Scope = (Curves((v.E1000, v.THREADED, v.HYBRID), (2000, 10000, 20000, 60000)),)
+DEMO: Scope = (
+    Curves(
+        (v.E1000, v.THREADED, v.HYBRID),
+        (2000, 10000, 20000, 60000),
+        duration_ms=DEMO_MS,
+        frames=0,
+    ),
+)
 
 
 def boots(scope: Scope) -> list[Boot]:
