@@ -1,89 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The interactive shell, typed at through a terminal of our own."""
+"""The interactive shell, typed at, and what a person does to its machine meanwhile."""
 
-import os
-import pty
-import select
-import subprocess
-import sys
-import termios
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import pytest
 
 from lab.paths import Paths
-
-BOOT_S = 120.0
-ANSWER_S = 60.0
-WINDOW = (33, 101)
-
-
-@dataclass
-class Typist:
-    """Somebody at a terminal that `lab run` was started in."""
-
-    terminal: int
-    child: "subprocess.Popen[bytes]"
-    seen: bytes = field(default=b"")
-
-    def wait_for(self, text: bytes, timeout_s: float) -> bytes:
-        """Read until the text shows, carriage returns aside. Returns what came before it."""
-        deadline = time.monotonic() + timeout_s
-        while text not in self.seen:
-            left = deadline - time.monotonic()
-            assert left > 0, f"no {text!r} in {self.seen!r}"
-            if select.select([self.terminal], [], [], left)[0]:
-                self.seen += os.read(self.terminal, 65536).replace(b"\r", b"")
-        before, _, self.seen = self.seen.partition(text)
-        return before
-
-    def wait_for_end(self, timeout_s: float) -> int:
-        """Read until nobody is left at the other end. Returns the exit code."""
-        deadline = time.monotonic() + timeout_s
-        try:
-            while (left := deadline - time.monotonic()) > 0:
-                if select.select([self.terminal], [], [], left)[0]:
-                    os.read(self.terminal, 65536)
-        except OSError:
-            return self.child.wait(timeout_s)
-        raise AssertionError(f"the shell still runs after {timeout_s:g} s")
-
-    def type(self, text: bytes) -> None:
-        """Press keys."""
-        os.write(self.terminal, text)
+from tests.guest.typist import ANSWER_S, BOOT_S, Typist, at_the_shell
 
 
 @pytest.fixture
 def typist(lab_paths: Paths) -> Iterator[Typist]:
     """A shell that is about to boot."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, WINDOW)
-    env = {
-        **os.environ,
-        "LAB_OUT": str(lab_paths.out),
-        "PYTHONPATH": str(lab_paths.qemu),
-        "LAB_KERNEL": "guest",
-        "TERM": "xterm",
-    }
-    # Set, these would be taken for the window's size.
-    for name in ("LINES", "COLUMNS"):
-        env.pop(name, None)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "lab", "run"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=env,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    yield Typist(ours, child)
-    if child.poll() is None:
-        child.kill()
-    child.wait()
-    os.close(ours)
+    with at_the_shell(lab_paths, {}) as somebody:
+        yield somebody
 
 
 def test_shell(typist: Typist) -> None:
@@ -111,3 +41,30 @@ def test_way_out(typist: Typist) -> None:
     typist.wait_for(b"# ", BOOT_S)
     typist.type(b"\x01x")
     assert typist.wait_for_end(ANSWER_S) == 0
+
+
+def test_link(lab_paths: Paths) -> None:
+    """Our driver notices a cable that is pulled, and goes on when it is back."""
+    ping = b"busybox ping -c 1 -W 1 10.9.0.2 >/tmp/ping"
+    with at_the_shell(lab_paths, {"PORTS": "1"}) as somebody:
+
+        def ask(condition: bytes, answer: bytes) -> None:
+            """Wait until it is true in the guest; the words typed do not look like the answer."""
+            somebody.type(b"until " + condition + b"; do :; done; echo " + answer + b"-$((6*7))\r")
+            somebody.wait_for(answer + b"-42\n", ANSWER_S)
+
+        somebody.wait_for(b"# ", BOOT_S)
+        somebody.type(
+            b"insmod /lab/modules/napi_livelock.ko; ip netns add far; ip link set eth1 netns far; "
+            b"ip address add 10.9.0.1/24 dev eth0; ip link set eth0 up; "
+            b"ip -n far address add 10.9.0.2/24 dev eth1; ip -n far link set eth1 up\r"
+        )
+        ask(ping, b"linked")
+        somebody.tell_qemu(b"set_link nic10 off")
+        ask(b"ethtool eth0 | grep -q 'Link detected: no'", b"pulled")
+        ask(b"! " + ping, b"silent")
+        somebody.tell_qemu(b"set_link nic10 on")
+        ask(b"ethtool eth0 | grep -q 'Link detected: yes'", b"back")
+        ask(ping, b"answers")
+        somebody.type(b"rmmod napi_livelock; exit\r")
+        assert somebody.wait_for_end(ANSWER_S) == 0
