@@ -55,6 +55,12 @@ void __noreturn args_refuse(int c, char *const *argv);
 /* Exits with EXIT_USAGE when operands are left over from @index on. */
 void args_no_more(int argc, char *const *argv, int index);
 
+/*
+ * What the validators have in common, from getopt_long: 'k' for --ktap, which has no
+ * effect, 'h' for --help and 'V' for --version; anything else is refused as above.
+ */
+void args_validator(int c, char *const *argv, const char *usage);
+
 void __noreturn args_help(const char *text);
 void __noreturn args_version(void);
 

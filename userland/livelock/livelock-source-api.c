@@ -328,14 +328,8 @@ static void parse(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
 		switch (c) {
-		case 'k':
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
 		default:
-			args_refuse(c, argv);
+			args_validator(c, argv, usage);
 		}
 	}
 	args_no_more(argc, argv, optind);

@@ -49,7 +49,7 @@ static const char usage[] =
 "  -h, --help          this text\n"
 "  -V, --version       the version\n";
 
-enum { OPT_WITHIN = 256, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED, OPT_KTAP };
+enum { OPT_WITHIN = 256, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED };
 
 static const struct option longs[] = {
 	{ "seconds", required_argument, NULL, 't' },
@@ -58,7 +58,7 @@ static const struct option longs[] = {
 	{ "all-modes", no_argument, NULL, OPT_ALL_MODES },
 	{ "no-pages", no_argument, NULL, OPT_NO_PAGES },
 	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "ktap", no_argument, NULL, OPT_KTAP },
+	{ "ktap", no_argument, NULL, 'k' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ }
@@ -436,14 +436,8 @@ static void parse(int argc, char **argv, struct torture *t)
 		case OPT_SEED:
 			t->random.state = args_number("seed", optarg, 0, UINT64_MAX);
 			break;
-		case OPT_KTAP:
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
 		default:
-			args_refuse(c, argv);
+			args_validator(c, argv, usage);
 		}
 	}
 	args_no_more(argc, argv, optind);

@@ -47,14 +47,8 @@ static void parse(int argc, char **argv)
 		case 'n':
 			smp.hotplug = false;
 			break;
-		case 'k':
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
 		default:
-			args_refuse(c, argv);
+			args_validator(c, argv, usage);
 		}
 	}
 	args_no_more(argc, argv, optind);

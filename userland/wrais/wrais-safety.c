@@ -57,11 +57,11 @@ static const char usage[] =
 
 static void parse(int argc, char **argv)
 {
-	enum { OPT_WRAIS = 256, OPT_KTAP };
+	enum { OPT_WRAIS = 256 };
 	static const struct option longs[] = {
 		{ "dir", required_argument, NULL, 'd' },
 		{ "wrais", required_argument, NULL, OPT_WRAIS },
-		{ "ktap", no_argument, NULL, OPT_KTAP },
+		{ "ktap", no_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
@@ -77,14 +77,8 @@ static void parse(int argc, char **argv)
 		case OPT_WRAIS:
 			safety.parts = wrais_choose("--wrais", optarg);
 			break;
-		case OPT_KTAP:
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
 		default:
-			args_refuse(c, argv);
+			args_validator(c, argv, usage);
 		}
 	}
 }
