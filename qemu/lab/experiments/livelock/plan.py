@@ -31,7 +31,8 @@ DURATION_MS = 3200
 WARMUP_MS = 200
 FRAMES = 12000
 """That a measurement has at least, for its 99 % quantile: it takes longer at low rates."""
-DEMO_MS = 1200
+SHORT_MS = 1200
+"""Where the shape of a curve is enough."""
 OVERHEAD_S = 1.5
 """Guest seconds of CPU around the measurements of a curve: links, calibration."""
 
@@ -138,8 +139,8 @@ Scope = tuple[Curves, ...]
 FULL: Scope = (
     Curves(v.ALL, RATES, ports=PORTS),
     Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
-    Curves(v.ALL, KNEE, functions=FUNCTIONS[1:]),
-    Curves(v.ALL, KNEE, mitigations=("on",)),
+    Curves(v.ALL, KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
+    Curves(v.ALL, KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
 )
 
 QUICK: Scope = (
@@ -153,7 +154,7 @@ DEMO: Scope = (
     Curves(
         (v.E1000, v.THREADED, v.HYBRID),
         (2000, 10000, 20000, 60000),
-        duration_ms=DEMO_MS,
+        duration_ms=SHORT_MS,
         frames=0,
     ),
 )
