@@ -103,7 +103,6 @@ struct settings {
 	u32 repeats;
 	struct policy policy;
 	bool pin;
-	const char *runtime;	/* of containers */
 	struct tsc tsc;
 };
 
@@ -123,8 +122,9 @@ const char *run_containers(const struct settings *s, const struct mechanism *m,
 			   struct histogram *h);
 /* In a container: ipclat --side SIDE */
 int contained_side(const char *mechanism, const char *side);
-void set_runtime(const char *path);
-/* Which runtime there is, NULL if none. */
-const char *runtime_name(void);
+
+/* container_runtime.c APIs */
+/* A program by its name or path; exits with EXIT_USAGE when it cannot be used. */
+void set_runtime(const char *name);
 
 #endif /* IPCLAT_H */

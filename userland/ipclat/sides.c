@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "crew.h"
 #include "futex.h"
+#include "interrupt.h"
 #include "ipclat.h"
 
 /* Beyond the limit of a repeat, for whatever comes before and after. */
@@ -139,6 +140,7 @@ static pid_t start_side(struct page *page, const struct mechanism *m, enum side 
 
 	if (pid)
 		return pid;
+	release_interrupts();
 	if (m->threads)
 		run_threads(page, m);
 	else
@@ -149,25 +151,24 @@ static pid_t start_side(struct page *page, const struct mechanism *m, enum side 
 /* NULL or what was wrong with it. */
 static const char *end_of(pid_t pid, u64 deadline_ns)
 {
-	int status = wait_child(pid, deadline_ns);
+	int status = wait_for_child(pid, deadline_ns);
 
 	if (status == -1) {
 		kill(pid, SIGKILL);
 		wait_child(pid, now_ns() + PATIENCE_NS);
-		return "it did not end in time";
+		return interrupted() ? "interrupted" : "it did not end in time";
 	}
 	return status ? "a side failed" : NULL;
 }
 
-const char *run_pair(const struct settings *s, const struct mechanism *m, struct histogram *h)
+static const char *run_processes(const struct settings *s, const struct mechanism *m,
+				 struct histogram *h)
 {
 	u64 deadline = now_ns() + s->limit_ns + PATIENCE_NS;
 	const char *bad, *bad_too = NULL;
 	pid_t sender, receiver = 0;
 	struct page *page;
 
-	if (m->containers)
-		return run_containers(s, m, h);
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		    -1, 0);
 	if (page == MAP_FAILED)
@@ -187,4 +188,14 @@ const char *run_pair(const struct settings *s, const struct mechanism *m, struct
 		histogram_merge(h, &page->histogram);
 	munmap(page, sizeof(*page));
 	return bad ? bad : bad_too;
+}
+
+const char *run_pair(const struct settings *s, const struct mechanism *m, struct histogram *h)
+{
+	const char *bad;
+
+	hold_interrupts();
+	bad = m->containers ? run_containers(s, m, h) : run_processes(s, m, h);
+	end_interrupts();
+	return bad;
 }
