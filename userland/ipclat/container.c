@@ -21,10 +21,12 @@
 #include "clock.h"
 #include "container.h"
 #include "crew.h"
+#include "futex.h"
 #include "interrupt.h"
 
 /* A container may need so long to start, and to end. */
 #define PATIENCE_NS	(60 * NSEC_PER_SEC)
+#define LOOK_NS		(5 * NSEC_PER_MSEC)
 #define REMOVALS	10U
 
 const char *const side_names[] = { "sender", "receiver", NULL };
@@ -123,6 +125,8 @@ static void remove_all(void)
 	present = NULL;
 	for (side = SENDER; side < SIDES; side++)
 		stop_container(c, side);
+	if (the_runtime()->clean_up)
+		the_runtime()->clean_up(c);
 	for (side = SENDER; side < SIDES; side++)
 		stop_network(&c->side[side]);
 	if (c->page)
@@ -145,6 +149,7 @@ static void begin(struct containers *c)
 
 static void prepare(struct containers *c, const struct settings *s)
 {
+	const struct runtime *r = the_runtime();
 	enum side side;
 
 	make_dir(c, "root");
@@ -160,10 +165,13 @@ static void prepare(struct containers *c, const struct settings *s)
 	for (side = SENDER; side < SIDES; side++) {
 		snprintf(c->side[side].id, sizeof(c->side[side].id), "%s-%s", c->name,
 			 side_names[side]);
-		start_network(&c->side[side]);
-		the_runtime()->prepare(c, side);
+		if (!r->networks)
+			start_network(&c->side[side]);
+		if (r->prepare)
+			r->prepare(c, side);
 	}
-	join_networks(c);
+	if (!r->networks)
+		join_networks(c);
 }
 
 static void start_container(struct containers *c, enum side side)
@@ -201,23 +209,49 @@ static const char *look_at_programs(struct containers *c)
 	return NULL;
 }
 
+static bool all_inside(const struct containers *c)
+{
+	return load(&c->page->inside) == SIDES;
+}
+
 static bool all_ended(const struct containers *c)
 {
 	return !c->side[SENDER].program && !c->side[RECEIVER].program;
 }
 
-static const char *await(struct containers *c, u64 deadline_ns)
+/* Looks again when a program ends, and if @look_ns is not 0, so often. */
+static const char *await(struct containers *c, bool (*done)(const struct containers *c),
+			 u64 look_ns, u64 deadline_ns)
 {
 	const char *bad;
 
-	while (!(bad = look_at_programs(c)) && !all_ended(c)) {
+	while (!(bad = look_at_programs(c)) && !done(c)) {
+		u64 now = now_ns(), until = look_ns ? now + look_ns : deadline_ns;
+
 		if (interrupted())
 			return "interrupted";
-		if (now_ns() >= deadline_ns)
-			return "a container did not end in time";
-		await_signal(deadline_ns);
+		if (now >= deadline_ns)
+			return look_ns ? "a container did not start in time" :
+					 "a container did not end in time";
+		await_signal(until < deadline_ns ? until : deadline_ns);
 	}
 	return bad;
+}
+
+/* Containers that run get the networks that their runtime left empty. */
+static void connect_networks(struct containers *c)
+{
+	const struct runtime *r = the_runtime();
+	enum side side;
+
+	if (!r->networks)
+		return;
+	for (side = SENDER; side < SIDES; side++) {
+		c->side[side].network = r->pid(c, side);
+		if (c->side[side].network <= 0)
+			die(EXIT_FAILED, "%s does not tell the process of a container", r->name);
+	}
+	join_networks(c);
 }
 
 const char *run_containers(const struct settings *s, const struct mechanism *m,
@@ -232,7 +266,13 @@ const char *run_containers(const struct settings *s, const struct mechanism *m,
 	prepare(&c, s);
 	for (side = SENDER; side < SIDES; side++)
 		start_container(&c, side);
-	bad = await(&c, now_ns() + s->limit_ns + PATIENCE_NS);
+	bad = await(&c, all_inside, LOOK_NS, now_ns() + PATIENCE_NS);
+	if (!bad) {
+		connect_networks(&c);
+		futex_set(&c.page->connected, 1);
+		/* nothing of ours runs beside what is measured */
+		bad = await(&c, all_ended, 0, now_ns() + s->limit_ns + PATIENCE_NS);
+	}
 	if (!bad)
 		histogram_merge(h, &c.page->histogram);
 	remove_all();
@@ -251,6 +291,9 @@ int contained_side(const char *mechanism, const char *side)
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		die(EXIT_FAILED, "no memory");
+	__atomic_add_fetch(&page->inside, 1, __ATOMIC_ACQ_REL);
+	if (!futex_await(&page->connected, 1, now_ns() + PATIENCE_NS))
+		die(EXIT_FAILED, "nobody has joined the networks");
 	run_side(page, m, which);
 	return EXIT_GOOD;
 }

@@ -8,7 +8,8 @@
 
 struct container {
 	char id[48];
-	pid_t network;		/* our child that holds its network */
+	pid_t holder;		/* our child that holds its network, 0 if the runtime does */
+	pid_t network;		/* somebody in its network */
 	pid_t program;		/* the runtime's, our child; 0 when there is none */
 	bool left;		/* it was started, and may still be there */
 };
@@ -38,12 +39,19 @@ void join_networks(const struct containers *c);
 /* How a kind of runtime is called. */
 struct runtime {
 	const char *name;	/* that its program's name begins with */
-	/* what a container needs before it is started */
+	bool networks;		/* it makes them, each for a container that runs */
+	/* NULL, or why the program that was found is of no use; may be NULL */
+	const char *(*missing)(void);
+	/* what a container needs before it is started; may be NULL, as clean_up */
 	void (*prepare)(const struct containers *c, enum side side);
 	/* in a child: be the program that runs the container to its end */
 	void (*run)(const struct containers *c, enum side side);
+	/* of runtimes that make the networks: a process of the container, 0 if none */
+	pid_t (*pid)(const struct containers *c, enum side side);
 	/* whatever there is of the container, if anything */
 	void (*remove)(const struct containers *c, enum side side);
+	/* when there are no containers any more */
+	void (*clean_up)(const struct containers *c);
 };
 
 /* container_runtime.c API: the one that was asked for or found, NULL if none */

@@ -25,8 +25,8 @@ void start_network(struct container *one)
 
 	if (pipe(ready))
 		die(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
-	one->network = fork_child();
-	if (!one->network) {
+	one->holder = fork_child();
+	if (!one->holder) {
 		close(ready[0]);
 		if (unshare(CLONE_NEWNET))
 			_exit(EXIT_FAILED);
@@ -39,15 +39,16 @@ void start_network(struct container *one)
 	if (read(ready[0], &byte, 1) != 1)
 		die(EXIT_FAILED, "cannot make a network namespace");
 	close(ready[0]);
+	one->network = one->holder;
 }
 
 void stop_network(struct container *one)
 {
-	if (!one->network)
+	if (!one->holder)
 		return;
-	kill(one->network, SIGKILL);
-	wait_child(one->network, now_ns() + PATIENCE_NS);
-	one->network = 0;
+	kill(one->holder, SIGKILL);
+	wait_child(one->holder, now_ns() + PATIENCE_NS);
+	one->holder = 0;
 }
 
 static bool give_address(pid_t network, unsigned int side)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* container_runtime.c - the programs that run containers: OCI runtimes. */
+/*
+ * container_runtime.c - the programs that run containers: OCI runtimes, podman, docker.
+ * All of them get the same directories and make the same namespaces. Podman calls an
+ * OCI runtime itself, and docker has its daemon do so.
+ */
 #include <errno.h>
 #include <linux/magic.h>
 #include <sched.h>
@@ -15,6 +19,7 @@
 #include "container.h"
 
 #define CGROUPS		"/sys/fs/cgroup"
+#define VOLUME_SIZE	(PATH_SIZE + 32)
 
 static const struct runtime *chosen;
 static char program[PATH_SIZE];		/* of the chosen one */
@@ -85,6 +90,116 @@ static void oci_remove(const struct containers *c, enum side side)
 	call_quietly(program, "--root", state, "delete", "--force", c->side[side].id, NULL);
 }
 
+/* What podman and docker have in common; SELinux has no say in what is in our directory. */
+static void add_run(struct words *w, const struct containers *c, char *share,
+		    enum side side)
+{
+	snprintf(share, VOLUME_SIZE, "%s/share:/share", c->dir);
+	add_words(w, program, "run", "--rm", "--name", c->side[side].id, "--hostname",
+		  side_names[side], "--ipc", "private", "--userns", "host", "--read-only",
+		  "--log-driver", "none", "--cap-drop", "ALL", "--cap-add", "SYS_NICE",
+		  "--security-opt", "no-new-privileges", "--security-opt", "label=disable",
+		  "--volume", share, NULL);
+}
+
+static void add_command(struct words *w, const struct containers *c, enum side side)
+{
+	add_words(w, "/ipclat", "--side", side_names[side], "--mechanism", c->m->name, NULL);
+}
+
+/* Only with crun podman can do without a cgroup. */
+static bool podman_has_crun;
+
+static const char *podman_missing(void)
+{
+	char answer[64];
+
+	if (call_quietly(program, "info", NULL) ||
+	    ask(answer, sizeof(answer), program, "info", "--format",
+		"{{.Host.OCIRuntime.Name}}", NULL))
+		return "podman does not work here";
+	podman_has_crun = !strncmp(answer, "crun", 4);
+	return NULL;
+}
+
+static void podman_run(const struct containers *c, enum side side)
+{
+	char share[VOLUME_SIZE], network[64], root[PATH_SIZE];
+	struct words w = { .count = 0 };
+
+	snprintf(network, sizeof(network), "ns:/proc/%d/ns/net", c->side[side].network);
+	path_in(c, root, "root");
+	add_run(&w, c, share, side);
+	/* its usual limits are more than we may have ourselves */
+	add_words(&w, "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024",
+		  "--read-only-tmpfs=false", "--no-hosts", "--network", network, NULL);
+	if (podman_has_crun) {
+		show_one_cgroup_version();
+		add_words(&w, "--cgroups", "disabled", NULL);
+	}
+	add_words(&w, "--rootfs", root, NULL);
+	add_command(&w, c, side);
+	execv(program, (char *const *)w.word);
+}
+
+/* An init process takes no notice of SIGTERM, which would be waited for. */
+static void podman_remove(const struct containers *c, enum side side)
+{
+	call_quietly(program, "rm", "--force", "--time", "0", c->side[side].id, NULL);
+}
+
+static const char *docker_missing(void)
+{
+	/* its client also tells its own version when there is no daemon, and fails */
+	return call_quietly(program, "version", NULL) ? "docker's daemon does not answer" : NULL;
+}
+
+/* It runs images only: it gets one with nothing in it, and is shown our directories. */
+static void docker_prepare(const struct containers *c, enum side side)
+{
+	static const char empty[1024];	/* how an archive ends */
+	char path[PATH_SIZE], digest[128];
+
+	if (side != SENDER)
+		return;
+	path_in(c, path, "empty.tar");
+	write_file(path, empty, sizeof(empty));
+	if (ask(digest, sizeof(digest), program, "import", path, c->name, NULL))
+		die(EXIT_FAILED, "docker cannot import an image");
+}
+
+static void docker_run(const struct containers *c, enum side side)
+{
+	char share[VOLUME_SIZE], ourselves[VOLUME_SIZE];
+	struct words w = { .count = 0 };
+
+	snprintf(ourselves, sizeof(ourselves), "%s/root/ipclat:/ipclat:ro", c->dir);
+	add_run(&w, c, share, side);
+	add_words(&w, "--network", "none", "--volume", ourselves, c->name, NULL);
+	add_command(&w, c, side);
+	execv(program, (char *const *)w.word);
+}
+
+static pid_t docker_pid(const struct containers *c, enum side side)
+{
+	char answer[32];
+
+	if (ask(answer, sizeof(answer), program, "inspect", "--format", "{{.State.Pid}}",
+		c->side[side].id, NULL))
+		return 0;
+	return atoi(answer);
+}
+
+static void docker_remove(const struct containers *c, enum side side)
+{
+	call_quietly(program, "rm", "--force", c->side[side].id, NULL);
+}
+
+static void docker_clean_up(const struct containers *c)
+{
+	call_quietly(program, "rmi", "--force", c->name, NULL);
+}
+
 #define OCI(_name) {				\
 	.name = _name,				\
 	.prepare = oci_prepare,			\
@@ -97,6 +212,21 @@ static const struct runtime runtimes[] = {
 	OCI("crun"),
 	OCI("runc"),
 	OCI("youki"),
+	{
+		.name = "podman",
+		.missing = podman_missing,
+		.run = podman_run,
+		.remove = podman_remove,
+	}, {
+		.name = "docker",
+		.networks = true,
+		.missing = docker_missing,
+		.prepare = docker_prepare,
+		.run = docker_run,
+		.pid = docker_pid,
+		.remove = docker_remove,
+		.clean_up = docker_clean_up,
+	},
 };
 
 static const struct runtime *kind_of(const char *path)
@@ -113,19 +243,35 @@ static const struct runtime *kind_of(const char *path)
 
 void set_runtime(const char *name)
 {
+	const char *missing;
+
 	if (!find_program(name, program, sizeof(program)))
 		die(EXIT_USAGE, "--runtime: bad value '%s': not a program", name);
 	chosen = kind_of(program);
+	missing = chosen->missing ? chosen->missing() : NULL;
+	if (missing)
+		die(EXIT_USAGE, "--runtime: bad value '%s': %s", name, missing);
 }
 
 const struct runtime *the_runtime(void)
 {
+	static bool looked;
 	unsigned int i;
 
-	for (i = 0; !chosen && i < ARRAY_SIZE(runtimes); i++)
-		if (find_program(runtimes[i].name, program, sizeof(program)))
-			chosen = &runtimes[i];
+	for (i = 0; !chosen && !looked && i < ARRAY_SIZE(runtimes); i++) {
+		const struct runtime *r = &runtimes[i];
+
+		if (find_program(r->name, program, sizeof(program)) &&
+		    (!r->missing || !r->missing()))
+			chosen = r;
+	}
+	looked = true;
 	return chosen;
+}
+
+const char *runtime_path(void)
+{
+	return the_runtime() ? program : NULL;
 }
 
 const char *containers_missing(void)
@@ -135,6 +281,6 @@ const char *containers_missing(void)
 	if (geteuid())
 		return "containers with networks of their own need root";
 	if (!the_runtime())
-		return "no OCI runtime here (crun, runc, youki)";
+		return "no crun, runc, youki, podman, or docker with a daemon here";
 	return find_program("ip", path, sizeof(path)) ? NULL : "no ip(8) here";
 }

@@ -37,7 +37,8 @@ static const char usage[] =
 "      --pin             each side on a CPU of its own\n"
 "      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
 "      --hog-tickets N   ... as lottery tasks with so many tickets each\n"
-"      --runtime PROGRAM of containers (crun, runc or youki, whichever is there)\n"
+"      --runtime PROGRAM of containers: crun, runc, youki, podman or docker (the first\n"
+"                        of these that is there)\n"
 "      --histogram FILE  all samples, CSV\n"
 "      --repeats-csv FILE  the mean and median of each repeat\n"
 "      --json            one JSON object for each mechanism\n"
@@ -126,11 +127,15 @@ static void __noreturn list_mechanisms(void)
 	unsigned int i;
 
 	for (i = 0; mechanisms[i]; i++) {
-		const char *missing = why_missing(mechanisms[i]);
+		const struct mechanism *m = mechanisms[i];
+		const char *missing = why_missing(m);
 
-		printf("%-20s %s%s%s%s\n", mechanisms[i]->name, mechanisms[i]->text,
-		       missing ? " (not supported here: " : "", missing ? missing : "",
-		       missing ? ")" : "");
+		printf("%-20s %s", m->name, m->text);
+		if (missing)
+			printf(" (not supported here: %s)", missing);
+		else if (m->containers)
+			printf(" (by %s)", runtime_path());
+		puts("");
 	}
 	finish_output();
 	exit(EXIT_GOOD);
@@ -398,6 +403,8 @@ static void put_json(const struct options *o, const struct chosen *c, double ns)
 	json_text("policy", o->policy);
 	json_number("hogs", o->hogs);
 	json_bool("pinned", o->s.pin || c->m->pinned);
+	if (c->m->containers)
+		json_text("runtime", runtime_path() ? runtime_path() : "");
 	json_text("missing", c->missing ? c->missing : "");
 	json_number("samples", c->histogram->count);
 	json_number("repeats", o->s.repeats);

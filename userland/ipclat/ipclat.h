@@ -39,6 +39,8 @@ struct page {
 	struct policy policy;
 	bool pin;		/* sender and receiver each on a CPU of its own */
 	u32 arrived;
+	u32 inside;		/* how many sides are in their containers */
+	u32 connected;		/* and that these have their networks */
 	char endpoint[ENDPOINT_MAX];
 	struct slot slot[SIDES];	/* to this side: spinning, futex, stamps */
 	sem_t semaphore[SIDES];
@@ -126,5 +128,7 @@ int contained_side(const char *mechanism, const char *side);
 /* container_runtime.c APIs */
 /* A program by its name or path; exits with EXIT_USAGE when it cannot be used. */
 void set_runtime(const char *name);
+/* The program that runs containers, NULL if there is none. */
+const char *runtime_path(void);
 
 #endif /* IPCLAT_H */

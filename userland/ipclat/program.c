@@ -107,3 +107,26 @@ int call_quietly(const char *program, ...)
 	close(nowhere);
 	return status;
 }
+
+int ask(char *answer, size_t size, const char *program, ...)
+{
+	struct words w = { { program }, 1 };
+	int pipes[2], status;
+	va_list args;
+	ssize_t got;
+	pid_t pid;
+
+	va_start(args, program);
+	add_list(&w, args);
+	va_end(args);
+	if (pipe2(pipes, O_CLOEXEC))
+		die(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
+	pid = start(&w, pipes[1], -1);
+	close(pipes[1]);
+	/* it is short: the pipe holds all of it */
+	status = finish(pid);
+	got = status ? 0 : read(pipes[0], answer, size - 1);
+	answer[got > 0 ? got : 0] = '\0';
+	close(pipes[0]);
+	return status;
+}

@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from lab.paths import Paths
+from tests.host import fake_engine
+
+ORDER = ("crun", "runc", "youki", "podman", "docker")
+BOTH = ("-m", "zmq-tcp-containers,shm-containers", "-k", "50", "-n", "1", "-w", "5")
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
@@ -44,12 +52,16 @@ class Sleeper:
         return len(list(self.state.glob("*.pid")))
 
 
+def program(path: Path, script: str) -> Path:
+    """An executable script."""
+    path.write_text(script)
+    path.chmod(0o755)
+    return path
+
+
 @pytest.fixture
 def sleeper(tmp_path: Path) -> Sleeper:
-    path = tmp_path / "runc"
-    path.write_text(SLEEPER.format(state=tmp_path))
-    path.chmod(0o755)
-    return Sleeper(path, tmp_path)
+    return Sleeper(program(tmp_path / "runc", SLEEPER.format(state=tmp_path)), tmp_path)
 
 
 def devices(pid: str) -> str:
@@ -91,12 +103,169 @@ def test_an_interrupt_that_is_ignored_stays_ignored(lab_paths: Paths) -> None:
 
 
 def test_a_runtime_that_fails_leaves_nothing(lab_paths: Paths, tmp_path: Path) -> None:
-    path = tmp_path / "runc"
-    path.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nexit 1\n')
-    path.chmod(0o755)
+    path = program(tmp_path / "runc", f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nexit 1\n')
     argv = [str(lab_paths.bin / "ipclat"), "-m", "zmq-tcp-containers", "--runtime", str(path)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == "ipclat: zmq-tcp-containers: a container failed\n"
     words = (tmp_path / "log").read_text().split()
     assert not Path(words[words.index("--bundle") + 1]).parent.exists()
+
+
+# Which runtime
+
+
+def listed(paths: Paths, path: str) -> str:
+    """What --list says of containers, with such a PATH."""
+    argv = [str(paths.bin / "ipclat"), "--list"]
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env={"PATH": path}, timeout=60, check=True
+    )
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("zmq-tcp-containers")]
+    return line
+
+
+def with_ip(where: Path, names: Iterable[str], script: str = "#!/bin/sh\n") -> str:
+    """A directory with nothing but ip(8) and such runtimes."""
+    where.mkdir()
+    found = shutil.which("ip")
+    assert found
+    (where / "ip").symlink_to(found)
+    for name in names:
+        program(where / name, script)
+    return str(where)
+
+
+def test_runtimes_are_looked_for_in_their_order(lab_paths: Paths, tmp_path: Path) -> None:
+    for number, name in enumerate(ORDER):
+        where = with_ip(tmp_path / name, ORDER[number:])
+        assert listed(lab_paths, where).endswith(f"(by {where}/{name})")
+
+
+def test_one_that_does_not_work_is_not_there(lab_paths: Paths, tmp_path: Path) -> None:
+    """docker without a daemon, podman that cannot use its storage."""
+    where = with_ip(tmp_path / "bin", ("podman", "docker"), "#!/bin/sh\nexit 1\n")
+    said = "not supported here: no crun, runc, youki, podman, or docker with a daemon here"
+    assert said in listed(lab_paths, where)
+    program(tmp_path / "bin/docker", "#!/bin/sh\n")
+    assert listed(lab_paths, where).endswith(f"(by {where}/docker)")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("docker", "docker's daemon does not answer"), ("podman", "podman does not work here")],
+)
+def test_one_that_was_asked_for_has_to_work(
+    lab_paths: Paths, tmp_path: Path, name: str, said: str
+) -> None:
+    path = program(tmp_path / name, "#!/bin/sh\nexit 1\n")
+    argv = [str(lab_paths.bin / "ipclat"), *BOTH, "--runtime", str(path)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"ipclat: --runtime: bad value '{path}': {said}\n"
+
+
+# podman and docker
+
+
+@pytest.fixture(params=["podman", "docker"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """One of the two, without its storage and its daemon; its state is beside it."""
+    words = f'{sys.executable} {fake_engine.__file__} {tmp_path} "$@"'
+    return program(tmp_path / str(request.param), f"#!/bin/sh\nexec {words}\n")
+
+
+def things_left(engine: Path) -> list[str]:
+    """Containers, images, and the directory that they were shown."""
+    log = engine.parent / "log"
+    words = log.read_text().split() if log.exists() else []
+    shared = {word.split(":")[0] for word in words if word.endswith(":/share")}
+    there = [
+        path.name for kind in ("containers", "images") for path in engine.parent.glob(f"{kind}/*")
+    ]
+    return [*there, *(path for path in shared if Path(path).parent.exists())]
+
+
+def measured(paths: Paths, runtime: str) -> None:
+    """Both mechanisms, as far as there are CPUs, and no word of complaint."""
+    argv = [str(paths.bin / "ipclat"), *BOTH, "--json", "--runtime", runtime]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for line in done.stdout.splitlines():
+        row = json.loads(line)
+        assert Path(row["runtime"]).name == Path(runtime).name
+        if not row["missing"].startswith("spinning needs"):
+            assert (row["samples"], row["missing"]) == (50, "")
+
+
+def test_an_engine(lab_paths: Paths, engine: Path) -> None:
+    measured(lab_paths, str(engine))
+    log = [line.split() for line in (engine.parent / "log").read_text().splitlines()]
+    runs = [words for words in log if words[0] == "run"]
+    assert len({words[words.index("--name") + 1] for words in runs}) == 2
+    for words in runs:
+        assert {"--cap-drop", "no-new-privileges", "--read-only", "--rm"} <= set(words)
+    assert not things_left(engine)
+
+
+@pytest.mark.parametrize(
+    ("engine", "verb"),
+    [("podman", "run"), ("docker", "run"), ("docker", "import"), ("docker", "inspect")],
+    indirect=["engine"],
+)
+def test_an_engine_that_fails_leaves_nothing(lab_paths: Paths, engine: Path, verb: str) -> None:
+    real = engine.rename(engine.parent / "real")
+    program(engine, f'#!/bin/sh\n[ "$1" != {verb} ] && exec {real} "$@"\nexit 1\n')
+    argv = [str(lab_paths.bin / "ipclat"), *BOTH, "--runtime", str(engine)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert not things_left(engine)
+
+
+def test_an_interrupted_engine_leaves_nothing(lab_paths: Paths, engine: Path) -> None:
+    words = ("-m", "zmq-tcp-containers", "-k", "100000000", "-n", "1", "--seconds", "60")
+    argv = [str(lab_paths.bin / "ipclat"), *words, "--runtime", str(engine)]
+    with subprocess.Popen(argv) as ipclat:
+        deadline = time.monotonic() + 30
+        while len(things_left(engine)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        ipclat.send_signal(signal.SIGINT)
+        assert ipclat.wait(timeout=60) == -signal.SIGINT
+    assert not things_left(engine)
+
+
+LISTS: dict[str, list[tuple[str, ...]]] = {
+    "podman": [("podman", "ps", "--all", "--format", "{{.Names}}")],
+    "docker": [
+        ("docker", "ps", "--all", "--format", "{{.Names}}"),
+        ("docker", "images", "--format", "{{.Repository}}"),
+    ],
+}
+"""What may not be left behind."""
+
+
+def works(name: str) -> bool:
+    """Whether this host has such a runtime, with its daemon if it has one."""
+    probe = {"docker": ["docker", "version"], "podman": ["podman", "info"]}
+    argv = probe.get(name, [name, "--version"])
+    if not shutil.which(name):
+        return False
+    return subprocess.run(argv, capture_output=True, timeout=60, check=False).returncode == 0
+
+
+def names_of(*argv: str) -> set[str]:
+    """What an engine lists."""
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_real_runtime(lab_paths: Paths, name: str) -> None:
+    """Those that this host has."""
+    if not works(name):
+        pytest.skip(f"this host has no {name} that works")
+    lists = LISTS.get(name, [])
+    before = [names_of(*argv) for argv in lists]
+    measured(lab_paths, name)
+    assert [names_of(*argv) for argv in lists] == before
