@@ -3,23 +3,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from lab.experiments.boots import Boot, Outputs
+from lab.experiments.boots import Job
 from lab.experiments.ipc.plan import Cell, CellJob
+from tests.host import canned
+from tests.host.canned import Rows
 
-Rows = list[dict[str, Any]]
-Change = Callable[[Cell, Rows], Rows]
+Change = canned.Change[Cell]
 
 MEDIANS = {"flag": 100.0, "spin": 105.0, "zmq-ipc": 10_000.0, "zmq-perf": 10_200.0}
-
-
-def unchanged(_cell: Cell, rows: Rows) -> Rows:
-    """Rows as they are."""
-    return rows
 
 
 def row(cell: Cell, mechanism: str) -> dict[str, Any]:
@@ -45,18 +38,9 @@ def row(cell: Cell, mechanism: str) -> dict[str, Any]:
     }
 
 
-@dataclass
-class FakeRunner:
-    """Runs boots from thin air; `change` may falsify the rows of a cell."""
+class FakeRunner(canned.CannedRunner[Cell]):
+    """ipclat's rows of a cell."""
 
-    change: Change = unchanged
-    booted: list[Boot] = field(default_factory=list)
-
-    def __call__(self, boot: Boot) -> Outputs:
-        self.booted.append(boot)
-        outputs = {}
-        for job in boot.jobs:
-            assert isinstance(job, CellJob)
-            rows = [row(job.cell, name) for name in job.cell.mechanisms]
-            outputs[job.name] = [json.dumps(one) for one in self.change(job.cell, rows)]
-        return outputs
+    def canned(self, job: Job) -> tuple[Cell, Rows] | None:
+        assert isinstance(job, CellJob)
+        return job.cell, [row(job.cell, name) for name in job.cell.mechanisms]

@@ -7,17 +7,15 @@ threads keep a peak, and the hybrid keeps a higher one, within its limit.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from lab.experiments.boots import Boot, Outputs
+from lab.experiments.boots import Job
 from lab.experiments.livelock import variants as v
 from lab.experiments.livelock.plan import Curve, CurveJob
+from tests.host import canned
+from tests.host.canned import Rows
 
-Rows = list[dict[str, Any]]
-Change = Callable[[Curve, Rows], Rows]
+Change = canned.Change[Curve]
 
 KNEE_PPS = 20000
 SOURCE_PCT = 15.0
@@ -26,11 +24,6 @@ THREADED = (18000, 20.0)
 HYBRID_LIMIT = 50
 HYBRID_PEAK = 24000
 LATENCY_US = {v.POLL.name: 500.0, v.THREADED.name: 150.0, v.E1000_THREADED.name: 150.0}
-
-
-def unchanged(_curve: Curve, rows: Rows) -> Rows:
-    """Rows as they are."""
-    return rows
 
 
 def overload(curve: Curve) -> tuple[float, float]:
@@ -88,18 +81,10 @@ def row(curve: Curve, rate: int) -> dict[str, Any]:
     }
 
 
-@dataclass
-class FakeRunner:
-    """Runs boots from thin air; `change` may falsify the rows of a curve."""
+class FakeRunner(canned.CannedRunner[Curve]):
+    """livelock-run's rows of a curve."""
 
-    change: Change = unchanged
-    booted: list[Boot] = field(default_factory=list)
-
-    def __call__(self, boot: Boot) -> Outputs:
-        self.booted.append(boot)
-        outputs = {}
-        for job in boot.jobs:
-            if isinstance(job, CurveJob):
-                rows = [row(job.curve, rate) for rate in job.curve.rates]
-                outputs[job.name] = [json.dumps(item) for item in self.change(job.curve, rows)]
-        return outputs
+    def canned(self, job: Job) -> tuple[Curve, Rows] | None:
+        if not isinstance(job, CurveJob):
+            return None
+        return job.curve, [row(job.curve, rate) for rate in job.curve.rates]

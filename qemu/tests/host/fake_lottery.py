@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.experiments.boots import Boot, Job, Outputs
+from tests.host.canned import Rows
 
-Rows = list[dict[str, Any]]
 Change = Callable[[Boot, Job, Rows], Rows]
 
 

@@ -3,21 +3,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from lab.experiments.boots import Boot, Outputs
+from lab.experiments.boots import Job
 from lab.experiments.udp.plan import Cell, CellJob
+from tests.host import canned
+from tests.host.canned import Rows
 
 Row = dict[str, Any]
-Change = Callable[[Cell, Row], Row]
-
-
-def unchanged(_cell: Cell, row: Row) -> Row:
-    """The row as it is."""
-    return row
+Change = canned.Change[Cell]
 
 
 def row(cell: Cell) -> Row:
@@ -42,17 +36,9 @@ def row(cell: Cell) -> Row:
     return said
 
 
-@dataclass
-class FakeRunner:
-    """Runs boots from thin air; `change` may falsify the row of a cell."""
+class FakeRunner(canned.CannedRunner[Cell]):
+    """The row of a cell."""
 
-    change: Change = unchanged
-    booted: list[Boot] = field(default_factory=list)
-
-    def __call__(self, boot: Boot) -> Outputs:
-        self.booted.append(boot)
-        outputs = {}
-        for job in boot.jobs:
-            assert isinstance(job, CellJob)
-            outputs[job.name] = [json.dumps(self.change(job.cell, row(job.cell)))]
-        return outputs
+    def canned(self, job: Job) -> tuple[Cell, Rows] | None:
+        assert isinstance(job, CellJob)
+        return job.cell, [row(job.cell)]

@@ -7,24 +7,17 @@ one per cent slower; other schedulers never end.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from lab.experiments.boots import Boot, Outputs
+from lab.experiments.boots import Boot, Job, Outputs
 from lab.experiments.wrais.plan import PROBES, SQLITE, Cell, CellJob
 from lab.experiments.wrais.variants import NO_PARTS
+from tests.host import canned
+from tests.host.canned import Rows
 
-Rows = list[dict[str, Any]]
-Change = Callable[[Cell, Rows], Rows]
+Change = canned.Change[Cell]
 
 LOSERS = ("mq-deadline", "kyber", "none")
-
-
-def unchanged(_cell: Cell, rows: Rows) -> Rows:
-    """Rows as they are."""
-    return rows
 
 
 def factor(cell: Cell, repeat: int) -> float:
@@ -68,19 +61,14 @@ def sqlite_row(cell: Cell, repeat: int) -> dict[str, Any]:
     }
 
 
-@dataclass
-class FakeRunner:
-    """Runs boots from thin air; `change` may falsify the rows of a cell."""
+class FakeRunner(canned.CannedRunner[Cell]):
+    """wrais-run's and wrais-sqlite's rows of a cell, and those of the disk."""
 
-    change: Change = unchanged
-    booted: list[Boot] = field(default_factory=list)
+    def canned(self, job: Job) -> tuple[Cell, Rows] | None:
+        if not isinstance(job, CellJob):
+            return None
+        make = sqlite_row if job.cell.probe in SQLITE else probe_row
+        return job.cell, [make(job.cell, number) for number in range(1, job.cell.repeats + 1)]
 
     def __call__(self, boot: Boot) -> Outputs:
-        self.booted.append(boot)
-        outputs = {"disk": ['{"tool":"wrais-disk"}']}
-        for job in boot.jobs:
-            if isinstance(job, CellJob):
-                make = sqlite_row if job.cell.probe in SQLITE else probe_row
-                rows = [make(job.cell, number) for number in range(1, job.cell.repeats + 1)]
-                outputs[job.name] = [json.dumps(row) for row in self.change(job.cell, rows)]
-        return outputs
+        return {"disk": ['{"tool":"wrais-disk"}'], **super().__call__(boot)}

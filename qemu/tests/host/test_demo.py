@@ -17,7 +17,7 @@ from lab.experiments.udp import plan as udp_plan
 from lab.experiments.wrais.plan import Cell, CellJob
 from lab.paths import Paths
 from tests.host import fake_ipc, fake_livelock, fake_lottery, fake_udp, fake_wrais
-from tests.host.fake_lottery import Rows
+from tests.host.canned import Rows, unchanged
 
 CHECKS = 20
 STEMS = ("lottery-demo", "wrais-demo", "livelock-demo", "ipc-demo", "udp-demo")
@@ -32,10 +32,10 @@ class FakeRunner:
     """Runs the boots of all parts from thin air."""
 
     lottery: fake_lottery.Change = fake_lottery.unchanged
-    wrais: fake_wrais.Change = fake_wrais.unchanged
-    livelock: fake_livelock.Change = fake_livelock.unchanged
-    ipc: fake_ipc.Change = fake_ipc.unchanged
-    udp: fake_udp.Change = fake_udp.unchanged
+    wrais: fake_wrais.Change = unchanged
+    livelock: fake_livelock.Change = unchanged
+    ipc: fake_ipc.Change = unchanged
+    udp: fake_udp.Change = unchanged
 
     def __call__(self, boot: Boot) -> Outputs:
         if any(isinstance(job, CellJob) for job in boot.jobs):
@@ -124,8 +124,8 @@ def slow_spin(_cell: ipc_plan.Cell, rows: Rows) -> Rows:
     ]
 
 
-def lagging(cell: udp_plan.Cell, row: dict[str, object]) -> dict[str, object]:
-    return {**row, "rate_error_pct": -5.0} if cell.where == "guest" else row
+def lagging(cell: udp_plan.Cell, rows: Rows) -> Rows:
+    return [{**row, "rate_error_pct": -5.0} for row in rows] if cell.where == "guest" else rows
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ from lab.experiments.rows import read_rows
 from lab.experiments.stats import rank_correlation, ranks, spread
 from lab.paths import Paths
 from lab.records import Record, read_csv, read_json
-from tests.host.fake_lottery import FakeRunner, Rows
+from tests.host.canned import Rows
+from tests.host.fake_lottery import FakeRunner
 
 SIZES = (2, 20, 100, 300, 1000, 3000)
 RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "50:1", "100:1")

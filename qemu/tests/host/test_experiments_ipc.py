@@ -20,7 +20,8 @@ from lab.experiments.ipc.metrics import STATS, Bucket, evaluate, read_buckets
 from lab.experiments.ipc.reference import TABLE
 from lab.paths import Paths
 from lab.records import Record, read_csv, read_json
-from tests.host.fake_ipc import FakeRunner, Rows
+from tests.host.canned import Rows
+from tests.host.fake_ipc import FakeRunner
 
 
 def finished(runner: FakeRunner, scope: plan.Scope = plan.FULL) -> list[Finished]:

@@ -24,7 +24,8 @@ from lab.experiments.livelock.metrics import UNITS, evaluate
 from lab.experiments.measured import Measured
 from lab.paths import Paths
 from lab.records import Record, read_csv, read_json, write_json
-from tests.host.fake_livelock import Change, FakeRunner, row, unchanged
+from tests.host.canned import unchanged
+from tests.host.fake_livelock import Change, FakeRunner, row
 
 SCOPES = {"full": plan.FULL, "quick": plan.QUICK, "demo": plan.DEMO}
 CURVE = plan.Curve(v.HYBRID, 1, plan.CONSTANT, "off", (2000, 60000))

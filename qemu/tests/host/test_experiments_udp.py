@@ -21,11 +21,12 @@ from lab.experiments.udp.goals import goals
 from lab.experiments.udp.metrics import evaluate
 from lab.paths import Paths
 from lab.records import Record, read_json
-from tests.host.fake_udp import Change, FakeRunner, Row
+from tests.host.canned import Rows, unchanged
+from tests.host.fake_udp import Change, FakeRunner
 
 
-def records(change: Change | None = None) -> list[Record]:
-    runner = FakeRunner(change) if change else FakeRunner()
+def records(change: Change = unchanged) -> list[Record]:
+    runner = FakeRunner(change)
     return evaluate([Finished(boot, runner(boot)) for boot in plan.boots(plan.FULL)]).records
 
 
@@ -223,17 +224,17 @@ def test_nothing_measured_is_neither_met_nor_missed() -> None:
     ],
 )
 def test_a_goal_that_is_missed_says_no(what: str, metric: str, number: float, workers: int) -> None:
-    def change(cell: plan.Cell, row: Row) -> Row:
+    def change(cell: plan.Cell, rows: Rows) -> Rows:
         mine = cell.variant == "udprate" and cell.workers == workers
-        return {**row, metric: number} if mine else row
+        return [{**row, metric: number} for row in rows] if mine else rows
 
     assert goal(goals(records(change)), what).met is False
 
 
 def test_one_disturbed_repeat_does_not_decide() -> None:
-    def change(cell: plan.Cell, row: Row) -> Row:
+    def change(cell: plan.Cell, rows: Rows) -> Rows:
         disturbed = cell.variant == "udprate" and cell.repeat == 2
-        return {**row, "rate_sd_mbps": 5.0} if disturbed else row
+        return [{**row, "rate_sd_mbps": 5.0} for row in rows] if disturbed else rows
 
     assert goal(goals(records(change)), "rate_sd_mbps").met is True
 

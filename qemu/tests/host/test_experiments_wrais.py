@@ -24,7 +24,8 @@ from lab.experiments.wrais.figures import draw
 from lab.experiments.wrais.metrics import UNITS, evaluate
 from lab.paths import Paths
 from lab.records import Record, read_csv, read_json, write_json
-from tests.host.fake_wrais import Change, FakeRunner, probe_row, sqlite_row, unchanged
+from tests.host.canned import unchanged
+from tests.host.fake_wrais import Change, FakeRunner, probe_row, sqlite_row
 
 SCOPES = {"full": plan.FULL, "quick": plan.QUICK, "demo": plan.DEMO}
 
