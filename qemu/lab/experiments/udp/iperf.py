@@ -36,12 +36,12 @@ def row(report: Mapping[str, Any], rate: int, seconds: int) -> dict[str, Any]:
     try:
         intervals = [part["sum"] for part in report["intervals"]]
         rates = [part["bits_per_second"] / 1e6 for part in intervals if part["seconds"] > 0.5]
-        total = report["end"]["sum"]["bytes"] * 8 / 1e6
+        # of "sum" the seconds are the receiver's, which is late when others have its CPU
+        sent = report["end"]["sum_sent"]
+        achieved = sent["bytes"] * 8 / 1e6 / sent["seconds"]
         cpu = report["end"]["cpu_utilization_percent"]["host_total"]
-        length = report["end"]["sum"]["seconds"]
     except (KeyError, TypeError) as error:
         raise LabError(f"iperf3: no {error} in its report", exit_code=1) from error
-    achieved = total / length
     return {
         "tool": KIND,
         "workers": 1,
