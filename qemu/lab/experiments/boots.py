@@ -9,7 +9,7 @@ and their clock is virtual, so that they may run beside each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 
@@ -25,6 +25,8 @@ class Job:
 
     `kind` says what is made of its output, `repeat` counts the same job within
     the boot from 1, `guest_s` is about how long it keeps the guest's CPU busy.
+    `hogs` are CPU-bound processes beside a program that has none of its own; on
+    the host alone.
     """
 
     kind: str
@@ -32,6 +34,7 @@ class Job:
     argv: tuple[str, ...]
     guest_s: float
     repeat: int = 1
+    hogs: int = field(default=0, kw_only=True)
 
     def timeout_s(self) -> int:
         """Guest seconds after which the job is taken for hung."""

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from lab import LabError
 from lab.experiments.boots import Boot, Job, Outputs, Runner
@@ -32,6 +35,26 @@ def run_program(paths: Paths, job: Job) -> list[str]:
     return done.stdout.splitlines()
 
 
+# It looks now and then whether we are still there.
+HOG = "import os\nwhile os.getppid() == {parent}: sum(range(100000))"
+
+
+@contextmanager
+def company(hogs: int) -> Iterator[None]:
+    """So many processes that compute all the time."""
+    argv = [sys.executable, "-S", "-c", HOG.format(parent=os.getpid())]
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for _ in range(hogs):
+            started.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL))
+        yield
+    finally:
+        for process in started:
+            process.kill()
+        for process in started:
+            process.wait()
+
+
 def host_runner(paths: Paths, peers: Mapping[str, Peer], guest: Runner) -> Runner:
     """A runner that does here what belongs here, and gives everything else to `guest`.
 
@@ -44,7 +67,8 @@ def host_runner(paths: Paths, peers: Mapping[str, Peer], guest: Runner) -> Runne
         outputs: dict[str, Sequence[str]] = {}
         for job in boot.jobs:
             peer = peers.get(job.kind)
-            outputs[job.name] = peer(job) if peer else run_program(paths, job)
+            with company(job.hogs):
+                outputs[job.name] = peer(job) if peer else run_program(paths, job)
         return outputs
 
     return run

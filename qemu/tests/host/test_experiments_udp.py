@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +66,21 @@ def test_peers_take_turns() -> None:
     """Whatever disturbs the host disturbs all of them."""
     order = [c.variant for c in cells(plan.FULL) if c.where == "host" and c.rate_mbps == 64]
     assert order == ["udprate", "iperf3", "naive"] * plan.FULL.repeats
+
+
+def test_under_load_iperf3_has_the_same_company() -> None:
+    """udprate starts its hogs itself; for iperf3 the host does."""
+    jobs = [job for boot in plan.boots(plan.FULL) if boot.host for job in boot.jobs]
+    loaded = [job for job in jobs if isinstance(job, plan.CellJob) and job.cell.load == "hogs"]
+    turns = [("udprate", "other"), ("iperf3", "other"), ("udprate", "fifo"), ("iperf3", "fifo")]
+    found = [(job.cell.variant, job.cell.policy) for job in loaded]
+    assert found == turns * plan.FULL.repeats
+    for job in loaded:
+        words = " ".join(job.argv)
+        assert (job.hogs or int(job.argv[job.argv.index("--hogs") + 1])) == plan.HOGS
+        if job.cell.variant == "iperf3":
+            assert words.startswith("chrt --fifo 90 iperf3") == (job.cell.policy == "fifo")
+    assert not any(job.hogs for job in jobs if job not in loaded)
 
 
 def test_nine_tenths_of_the_tickets() -> None:
@@ -146,6 +163,38 @@ def test_jobs_run_where_they_belong(paths: Paths) -> None:
     runner = host_runner(paths, {"peer": lambda job: [f"peer {job.name}"]}, no_guest)
     assert runner(Boot("h", 1, (), jobs, host=True)) == {"a": ["x", "y"], "b": ["peer b"]}
     assert runner(Boot("g", 1, (), jobs)) == {"a": ["guest"], "b": ["guest"]}
+
+
+def busy_children() -> list[str]:
+    """Processes of ours that compute."""
+    me = os.getpid()
+    pids = Path(f"/proc/{me}/task/{me}/children").read_text().split()
+    commands = [(pid, Path(f"/proc/{pid}/cmdline").read_text()) for pid in pids]
+    return [pid for pid, command in commands if "getppid" in command]
+
+
+def test_hogs_are_there_as_long_as_their_job(paths: Paths) -> None:
+    """All of them, with CPU time of their own; none afterwards, whatever became of the job."""
+
+    def peer(job: Job) -> list[str]:
+        if job.name == "b":
+            raise LabError("no luck")
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            stats = [Path(f"/proc/{pid}/stat").read_text().split() for pid in busy_children()]
+            if all(int(stat[13]) > 10 for stat in stats):
+                break
+            time.sleep(0.05)
+        return [f"{len(stats)} of 3"]
+
+    def boot(name: str) -> Boot:
+        return Boot("h", 1, (), (Job("peer", name, (), 1.0, hogs=3),), host=True)
+
+    runner = host_runner(paths, {"peer": peer}, no_guest)
+    assert runner(boot("a")) == {"a": ["3 of 3"]}
+    with pytest.raises(LabError, match="no luck"):
+        runner(boot("b"))
+    assert not busy_children()
 
 
 @pytest.mark.parametrize(
@@ -258,6 +307,10 @@ def test_bench_writes_records_tables_and_figures(paths: Paths) -> None:
     text = (paths.plots / "udp-quick-tables.txt").read_text()
     for table in ("Greatest rate", "Actual against expected", "Standard deviation", "Policies"):
         assert table in text
+    policies = [line.split()[:4] for line in text[text.index("Policies") :].splitlines()]
+    for variant in ("udprate", "iperf3"):
+        for policy in ("other", "fifo"):
+            assert [variant, "host", "hogs", policy] in policies
 
 
 def test_a_part_of_the_metrics_can_be_drawn(paths: Paths) -> None:

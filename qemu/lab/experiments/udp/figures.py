@@ -169,19 +169,21 @@ def _spread_table(records: Sequence[Record]) -> str:
 def _policy_table(records: Sequence[Record]) -> str:
     """What the policies hold, in the guest and on the host, alone and beside hogs."""
     rows = []
-    for record in find(records, "rate_error_pct", "udprate"):
-        params = record.params
-        if params["where"] == "host" and params["load"] == "none":
-            continue
-        same = dict(params)
-        late = find(records, "gap_us", "udprate", **same, quantile="p99")
-        cpu = find(records, "cpu_pct", "udprate", **same)
-        shown = [f"{one[0].value:.4g}" if one else "-" for one in (late, cpu)]
-        place = [str(params[name]) for name in ("where", "load", "policy", "rate_mbps")]
-        rows.append([*place, f"{record.value:.4f}", *shown])
+    for variant in COLOURS:
+        for record in find(records, "rate_error_pct", variant):
+            params = record.params
+            if params["where"] == "host" and params["load"] == "none":
+                continue
+            same = dict(params)
+            late = find(records, "gap_us", variant, **same, quantile="p99")
+            spread = find(records, "rate_sd_mbps", variant, **same)
+            cpu = find(records, "cpu_pct", variant, **same)
+            shown = [f"{one[0].value:.4g}" if one else "-" for one in (spread, late, cpu)]
+            place = [str(params[name]) for name in ("where", "load", "policy", "rate_mbps")]
+            rows.append([variant, *place, f"{record.value:.4f}", *shown])
     if not rows:
         return ""
-    header = ("where", "load", "policy", "Mbit/s", "error %", "gap p99 us", "CPU %")
+    header = ("", "where", "load", "policy", "Mbit/s", "error %", "sd", "gap p99 us", "CPU %")
     return "Policies\n\n" + format_table(header, rows)
 
 

@@ -18,14 +18,19 @@ from lab import LabError
 from lab.experiments.boots import Job
 
 KIND = "iperf3"
+POLICIES = {"other": (), "fifo": ("chrt", "--fifo", "90")}
+"""What stands before it, with udprate's priority."""
 START_S = 10.0
 TRIES = 3
 
 
-def argv(rate: int, seconds: int, size: int) -> tuple[str, ...]:
-    """What is asked of the client; where to is added when there is a server."""
+def argv(rate: int, seconds: int, size: int, policy: str = "other") -> tuple[str, ...]:
+    """What is asked of the client; where to is added when there is a server.
+
+    The policy is the sender's alone, as udprate's is.
+    """
     amount = ("-b", f"{rate}M", "-t", str(seconds), "-l", str(size))
-    return ("iperf3", "-u", *amount, "--json")
+    return (*POLICIES[policy], "iperf3", "-u", *amount, "--json")
 
 
 def row(report: Mapping[str, Any], rate: int, seconds: int) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Cell:
     def argv(self) -> tuple[str, ...]:
         """The command; what cannot be held is measured all the same."""
         if self.variant == iperf.KIND:
-            return iperf.argv(self.rate_mbps, self.seconds, SIZE)
+            return iperf.argv(self.rate_mbps, self.seconds, SIZE, self.policy)
         amount = ("-r", str(self.rate_mbps), "-t", str(self.seconds), "-w", str(self.workers))
         how = ("--naive",) if self.variant == "naive" else ("--best-effort",)
         words = ["udprate", *amount, "-s", str(SIZE), "--loop", *how, "--json"]
@@ -70,9 +70,12 @@ class CellJob(Job):
 
 
 def job_of(cell: Cell) -> CellJob:
-    """The job of a cell."""
-    kind = iperf.KIND if cell.variant == iperf.KIND else "udprate"
-    return CellJob(kind, cell.name, cell.argv(), float(cell.seconds), cell.repeat, cell)
+    """The job of a cell; udprate starts its hogs itself."""
+    peer = cell.variant == iperf.KIND
+    kind = iperf.KIND if peer else "udprate"
+    hogs = HOGS if peer and cell.load == "hogs" else 0
+    argv, seconds = cell.argv(), float(cell.seconds)
+    return CellJob(kind, cell.name, argv, seconds, cell.repeat, cell, hogs=hogs)
 
 
 @dataclass(frozen=True)
@@ -146,11 +149,12 @@ def _most(scope: Scope) -> Iterator[Cell]:
 
 
 def _under_load(scope: Scope) -> Iterator[Cell]:
-    """The host under hogs, with the policies that every kernel has."""
+    """The host under hogs, in turn with iperf3, with the policies that every kernel has."""
+    policies = [policy for policy in scope.policies if policy != "lottery"]
     for repeat in range(1, scope.repeats + 1):
-        for policy in scope.policies:
-            if policy != "lottery":
-                yield Cell("udprate", GUEST_MBPS, 1, "host", "hogs", policy, scope.seconds, repeat)
+        for policy in policies:
+            for variant in ("udprate", iperf.KIND):
+                yield Cell(variant, GUEST_MBPS, 1, "host", "hogs", policy, scope.seconds, repeat)
 
 
 def _guest(scope: Scope, load: str) -> Iterator[Cell]:
