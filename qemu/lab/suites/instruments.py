@@ -121,17 +121,27 @@ def _ipclat_containers() -> Suite:
         for policy in ("other", "rr:90", "lottery:1000")
     }
     clean = '[ -z "$(ls /dev/shm)" ] && ! ip link | grep ipclat'
+    endless = "ipclat -m zmq-tcp-containers -k 100000000 -n 1 --seconds 60"
     return Suite(
         "ipclat-containers",
         smp_machine(2),
-        tuple(
+        (
+            *(
+                shell(
+                    f"containers-{policy}",
+                    f"{run} >/tmp/out; status=$?; cat /tmp/out; "
+                    f"[ $status -eq 0 ] && ! grep 'not supported' /tmp/out && {clean}",
+                    180,
+                )
+                for policy, run in runs.items()
+            ),
+            # 143: by SIGTERM
             shell(
-                f"containers-{policy}",
-                f"{run} >/tmp/out; status=$?; cat /tmp/out; "
-                f"[ $status -eq 0 ] && ! grep 'not supported' /tmp/out && {clean}",
+                "containers-interrupted",
+                f"{endless} & pid=$!; until ls /dev/shm/*/state/*/status; do sleep 0.1; done; "
+                f"kill $pid; wait $pid; [ $? -eq 143 ] && ! pgrep -x ipclat && {clean}",
                 180,
-            )
-            for policy, run in runs.items()
+            ),
         ),
     )
 
