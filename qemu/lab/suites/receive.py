@@ -127,13 +127,14 @@ def _filters() -> tuple[Entry, ...]:
     tries = "for i in 1 2 3 4 5 6 7 8; do"
     comes = f"{tries} {ping}; [ $({seen}) -gt $n ] && break; done; [ $({seen}) -gt $n ]"
     arrives = f"{{ n=$({seen}); {comes}; }}"
+    answers = f"{{ {tries} {ping} && break; done; }}"
     stays = f"{{ n=$({seen}); {ping}; [ $({seen}) -eq $n ]; }}"
     # The group is no other one's bit of the card's table, as all-hosts' is 0x10.
     other, group = "02:00:00:00:00:99", "01:00:5e:7f:12:34"
     return (
         shell(
             "multicast",
-            f"{as_if} {group} && ! {ping} && ip maddress add {group} dev eth0 && {ping} && "
+            f"{as_if} {group} && ! {ping} && ip maddress add {group} dev eth0 && {answers} && "
             f"ip maddress del {group} dev eth0 && ! {ping} && {again}",
         ),
         shell(
@@ -144,8 +145,7 @@ def _filters() -> tuple[Entry, ...]:
         shell(
             "promiscuous",
             f"{as_if} {other} && ip link set eth0 promisc on && {arrives} && "
-            f"ip link set eth0 promisc off && {again} && "
-            f"{tries} {ping} && break; done | grep '1 packets received'",
+            f"ip link set eth0 promisc off && {again} && {answers}",
         ),
     )
 
