@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +71,27 @@ def devices(pid: str) -> str:
     return path.read_text() if path.exists() else ""
 
 
+@contextmanager
+def started(argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that takes signals as if a person at a terminal had started it.
+
+    Who runs the tests in the background may have been told to ignore some.
+    """
+    env = ("env", "--default-signal=HUP,INT,QUIT,TERM")
+    with subprocess.Popen([*env, *argv]) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_leaves_nothing(
     lab_paths: Paths, sleeper: Sleeper, number: signal.Signals
 ) -> None:
     """No container, no network, no directory; and it ends by the signal."""
     argv = [str(lab_paths.bin / "ipclat"), "-m", "zmq-tcp-containers"]
-    with subprocess.Popen([*argv, "--runtime", str(sleeper.path)]) as ipclat:
+    with started([*argv, "--runtime", str(sleeper.path)]) as ipclat:
         deadline = time.monotonic() + 30
         while sleeper.running() < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -97,7 +112,9 @@ def test_an_interrupt_that_is_ignored_stays_ignored(lab_paths: Paths) -> None:
     words = ["-m", "pipe", "-k", "100000000", "-n", "1", "--seconds", "1"]
     argv = ["nohup", str(lab_paths.bin / "ipclat"), *words]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as ipclat:
-        time.sleep(0.6)
+        comm, deadline = Path(f"/proc/{ipclat.pid}/comm"), time.monotonic() + 30
+        while comm.read_text() != "ipclat\n" and time.monotonic() < deadline:
+            time.sleep(0.01)
         ipclat.send_signal(signal.SIGHUP)
         assert ipclat.wait(timeout=60) == 0
 
@@ -226,7 +243,7 @@ def test_an_engine_that_fails_leaves_nothing(lab_paths: Paths, engine: Path, ver
 def test_an_interrupted_engine_leaves_nothing(lab_paths: Paths, engine: Path) -> None:
     words = ("-m", "zmq-tcp-containers", "-k", "100000000", "-n", "1", "--seconds", "60")
     argv = [str(lab_paths.bin / "ipclat"), *words, "--runtime", str(engine)]
-    with subprocess.Popen(argv) as ipclat:
+    with started(argv) as ipclat:
         deadline = time.monotonic() + 30
         while len(things_left(engine)) < 3 and time.monotonic() < deadline:
             time.sleep(0.1)
