@@ -67,9 +67,8 @@ help:
 #? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
-#?   CPUS= MEM= ACCEL=tcg|kvm|icount  the guest   TESTS= names of tests
-#?   PORTS=   pairs of network cards of the guest  EXP= QUICK=1  see bench
-#?   CMD= DRY=1  see run
+#?   CPUS= MEM= PORTS= (pairs of network cards) ACCEL=tcg|kvm|icount  the guest
+#?   CMD= DRY=1  see run    EXP= QUICK=1  see bench    TESTS= names of tests
 
 # A machine without Python is a bare one: everything else is up to `lab deps`.
 python3:
