@@ -60,7 +60,7 @@ def test_full_plan_covers_the_issue() -> None:
     for ports in (1, 3):
         mine = [curve for curve in found if curve.ports == ports and curve.rates == plan.RATES]
         assert {curve.variant.name for curve in mine} == names
-    assert min(plan.RATES) == 1000 and max(plan.RATES) == 200000
+    assert min(plan.RATES) == 1000 and max(plan.RATES) == 300000
     assert {curve.function for curve in found} == set(plan.FUNCTIONS)
     assert {curve.mitigation for curve in found} == {"on", "off"}
     assert {curve.variant.limit_pct for curve in found} >= set(livelock_goals.LIMITS)

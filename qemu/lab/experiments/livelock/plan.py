@@ -38,9 +38,9 @@ OVERHEAD_S = 1.5
 
 RATES = (
     *(1000, 2000, 4000, 6000, 8000, 10000, 12000, 14000, 16000, 18000, 20000),
-    *(25000, 30000, 60000, 100000, 200000),
+    *(25000, 30000, 60000, 100000, 200000, 300000),
 )
-"""Frames a second, all ports together."""
+"""Frames a second, all ports together; at last ten times what three take without a loss."""
 KNEE = (2000, 6000, 10000, 16000, 20000, 30000, 60000, 200000)
 PORTS = (1, 3)
 OVERLOAD = (60000, 200000)
