@@ -223,7 +223,7 @@ def _livelock_torture(name: str, cpus: int, *args: str) -> Suite:
     program = ("livelock-torture", "--ktap", *args, "--seconds")
     # In real time the kernel with checks is flooded by less, the host may take a
     # while, and KASAN keeps pages that were freed.
-    short = (*program, "30", "--pps", "2000", "--within", "20000", "--no-pages")
+    short = (*program, "10", "--pps", "500", "--within", "20000", "--no-pages")
     return Suite(
         name,
         replace(machine, modules=(DRIVER, SOURCE), nics=pairs(2)),
