@@ -93,6 +93,7 @@ static void start_workers(struct torture *x)
 enum disturber {
 	PLUGGER,
 	MOVER,
+	CALMER,
 	DISTURBERS,
 };
 
@@ -106,6 +107,7 @@ static void start_disturbers(struct torture *x, struct crew *disturbers)
 	crew_create(disturbers, DISTURBERS);
 	crew_fork(disturbers, plugger, x);
 	crew_fork(disturbers, mover, x);
+	crew_fork(disturbers, calmer, x);
 	crew_gather(disturbers, TORTURE_WAIT_NS);
 	for (i = 0; i < DISTURBERS; i++)
 		if (sched_setscheduler(disturbers->pid[i], SCHED_FIFO, &param))
@@ -142,6 +144,7 @@ static void report_disturbers(struct ktap *k, const struct torture *x, struct cr
 			 no_hotplug);
 	report_disturber(k, &disturbers->page->slot[MOVER], "tasks move between cgroups",
 			 x->groups ? NULL : "no cgroup2 at /sys/fs/cgroup");
+	report_disturber(k, &disturbers->page->slot[CALMER], "no task is real-time for long", NULL);
 	crew_destroy(disturbers);
 }
 
@@ -262,7 +265,7 @@ static int torture(struct torture *x)
 	struct ktap k;
 
 	lottery_read(&before);
-	ktap_start(&k, 8);
+	ktap_start(&k, 9);
 	ktap_note(&k, "seed %llu, %u tasks, %u s, CPUs %#llx", x->seed, x->tasks, x->seconds,
 		  x->mask);
 	start_workers(x);

@@ -83,6 +83,8 @@ void boss_calm(struct torture *x, bool lottery);
 void boss_start(struct torture *x, unsigned int i);
 /* Look after worker @i: restart it after ORDER_EXIT, count a death. */
 void boss_look_after(struct torture *x, unsigned int i);
+/* A child that lets no worker be real-time for long, until stopped. */
+CREW_FN(calmer);
 
 extern const char *const action_names[ACTIONS];
 

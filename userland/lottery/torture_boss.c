@@ -16,6 +16,8 @@
 
 /* Between two actions, so that the workers run. */
 #define PAUSE_MAX_US	1000U
+/* How long a worker is real-time at most, a little more than once. */
+#define REAL_TIME_NS	(200 * NSEC_PER_MSEC)
 
 const char *const action_names[ACTIONS] = {
 	[ACTION_SETATTR] = "setattr",
@@ -230,4 +232,34 @@ void boss_calm(struct torture *x, bool lottery)
 		else
 			attr_set(x->crew.pid[i], &other);
 	}
+}
+
+/*
+ * A real-time hog starves what is below it, and that may be a worker within a
+ * fork, an exec or an exit, with a lock of the kernel that they all take (that
+ * of the mappings of this program's file, or the cgroups'). The boss waits for
+ * it with its next fork, and nobody would be left to make the hog an ordinary one.
+ */
+CREW_FN(calmer)
+{
+	const struct torture *x = arg;
+	struct crew_slot *slot = &crew->page->slot[i];
+	struct sched_param param = { };
+	unsigned int task;
+
+	while (!load(&crew->page->stop)) {
+		sleep_until_ns(now_ns() + REAL_TIME_NS);
+		for (task = 0; task < x->tasks; task++) {
+			pid_t pid = (pid_t)load(&x->crew.page->slot[task].resting);
+			int policy = sched_getscheduler(pid);
+
+			if (policy != SCHED_FIFO && policy != SCHED_RR)
+				continue;
+			/* ESRCH: it is on its way out, as it was told */
+			if (sched_setscheduler(pid, SCHED_OTHER, &param) && errno != ESRCH)
+				store(&slot->guard, slot->guard + 1);
+		}
+		store64(&slot->value, slot->value + 1);
+	}
+	return 0;
 }
