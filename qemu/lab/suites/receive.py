@@ -179,7 +179,9 @@ def _livelock_driver() -> Suite:
                 "ip -n far link add link eth1 name tag1 type vlan id 5 && "
                 "ip address add 10.10.0.1/24 dev tag0 && ip link set tag0 up && "
                 "ip -n far address add 10.10.0.2/24 dev tag1 && ip -n far link set tag1 up && "
-                "busybox ping -c 3 -w 20 -s 1472 10.10.0.2 | grep '3 packets received'",
+                "busybox ping -c 3 -w 20 -s 1472 10.10.0.2 | grep '3 packets received' && "
+                # Else the far one asks, five seconds later, whether we are still there.
+                "ip link del tag0 && ip -n far link del tag1",
             ),
             *_filters(),
             shell("info", "ethtool -i eth0 | grep -x 'driver: napi_livelock'"),
