@@ -11,7 +11,7 @@
 
 const struct nll_params nll_params_default = {
 	.limit = 50,
-	.high = 80,
+	.high = 40,
 	.low = 20,
 	.quota = 32,
 	.hold_us = 50000,

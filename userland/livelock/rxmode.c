@@ -25,7 +25,7 @@ static const char usage[] =
 "\n"
 "  mode     interrupt, poll, napi, hybrid\n"
 "  limit    per cent of a CPU's time for receiving, 1..95 (50)\n"
-"  high     per cent of buffers or ring that make hybrid poll, 1..100 (80)\n"
+"  high     per cent of buffers or ring that make hybrid poll, 1..100 (40)\n"
 "  low      per cent of both that let it return, below high (20)\n"
 "  quota    frames of a port before it is the next one's turn, 1..4096 (32)\n"
 "  hold_us  how long it has to be calm before that, 20000..1000000 (50000)\n"
