@@ -4,8 +4,8 @@
 programs += $(addprefix livelock/,livelock-apps livelock-run livelock-source-api \
 	livelock-torture rxmode)
 
-livelock-apps-parts := apps
-livelock-run-parts := apps nic source run_counts run_options run_report run_setup
+livelock-apps-parts := apps filler
+livelock-run-parts := apps filler nic source run_counts run_options run_report run_setup
 livelock-source-api-parts := nic source
-livelock-torture-parts := apps nic source
+livelock-torture-parts := apps filler nic source
 rxmode-parts := nic

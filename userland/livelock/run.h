@@ -11,7 +11,7 @@
 #include "rate.h"
 #include "source.h"
 
-#define RUN_RATES	32
+#define RUN_RATES	128
 #define RUN_SETS	16
 #define RUN_STATS	96
 #define RUN_FIRST_PORT	9001
@@ -38,6 +38,7 @@ struct run_options {
 	const char *malformed;
 	u32 every;
 	bool no_hog;
+	bool never_idle;
 	u64 least_pps;			/* goodput, 0 for any */
 	bool stats;			/* print the driver's own counters */
 };

@@ -32,6 +32,8 @@ static const char usage[] =
 "      --ring N          receive descriptors, 16..4096 (as it comes)\n"
 "      --rcvbuf BYTES    of each socket (as it comes)\n"
 "      --no-hog          no process beside them that wants the CPU\n"
+"      --never-idle      nor is the CPU idle before and after; emulated by instruction\n"
+"                        counts, with idle=poll, a run then repeats exactly\n"
 "the frames:\n"
 "  -f, --function NAME   constant, poisson, normal, peaks, ramp (constant)\n"
 "      --sd PERMILLE     normal: deviation of the gap (250)\n"
@@ -60,9 +62,9 @@ static const char usage[] =
 "  -V, --version         the version\n";
 
 enum {
-	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
-	OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT, OPT_TICK,
-	OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_STATS, OPT_JSON,
+	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_NEVER_IDLE, OPT_SD, OPT_ON, OPT_OFF,
+	OPT_DEPTH, OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT,
+	OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_STATS, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -72,6 +74,7 @@ static const struct option longs[] = {
 	{ "ring", required_argument, NULL, OPT_RING },
 	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
 	{ "no-hog", no_argument, NULL, OPT_NO_HOG },
+	{ "never-idle", no_argument, NULL, OPT_NEVER_IDLE },
 	{ "function", required_argument, NULL, 'f' },
 	{ "sd", required_argument, NULL, OPT_SD },
 	{ "on", required_argument, NULL, OPT_ON },
@@ -138,6 +141,9 @@ static bool parse_receivers(int c, struct run_options *o)
 		return true;
 	case OPT_NO_HOG:
 		o->no_hog = true;
+		break;
+	case OPT_NEVER_IDLE:
+		o->never_idle = true;
 		return true;
 	}
 	return false;

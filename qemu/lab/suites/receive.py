@@ -33,7 +33,7 @@ def _receive_run(name: str, variant: livelock.Variant, *args: str, debug: bool =
     program = ("livelock-run", *variant.options(), "--duration", "500", "--warmup", "200")
     # In real time, on a kernel with checks, setting a run up takes seconds.
     short = (*program, "--soon", "5000", *args)
-    return Entry(name, (*program, *args), 120, short, debug=debug)
+    return Entry(name, (*program, "--never-idle", *args), 120, short, debug=debug)
 
 
 def _livelock() -> Suite:

@@ -87,4 +87,4 @@ class FakeRunner(canned.CannedRunner[Curve]):
     def canned(self, job: Job) -> tuple[Curve, Rows] | None:
         if not isinstance(job, CurveJob):
             return None
-        return job.curve, [row(job.curve, rate) for rate in job.curve.rates]
+        return job.curve, [row(job.curve, rate) for rate, _ in job.curve.windows]

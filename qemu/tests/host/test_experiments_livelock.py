@@ -92,6 +92,23 @@ def test_commands() -> None:
     assert "--ports 3 --function ramp" in words(replace(CURVE, ports=3, function="ramp"))
 
 
+def test_low_rates_are_measured_in_turns() -> None:
+    short = replace(CURVE, turns=3)
+    assert short.windows == ((2000, 1), (2000, 2), (2000, 3), (60000, 1))
+    assert words(short).endswith(" 2000 2000 2000 60000")
+    rows = [{**row(short, rate), "latency_p99_us": us} for (rate, _), us in
+            zip(short.windows, (900.0, 300.0, 500.0, 7.0), strict=True)]  # fmt: skip
+    found = find(records_of(rows, short), "latency_us", "hybrid", quantile="p99")
+    assert [(record.value, record.n) for record in found] == [(500.0, 3), (7.0, 1)]
+    assert found[0].spread == {"sd": pytest.approx(305.505, abs=0.001), "min": 300, "max": 900}
+
+
+def test_no_guest_is_ever_idle() -> None:
+    """QEMU lets an idle guest's time leap a little differently now and then."""
+    assert "--never-idle" in CURVE.argv()
+    assert "idle=poll" in guest.machine(CURVE.boot()).command_line().split()
+
+
 def test_low_rates_last_until_there_are_enough_frames() -> None:
     short = replace(CURVE, duration_ms=1200, frames=6001)
     assert "--duration 1200 --warmup 200 --frames 6001 " in words(short)

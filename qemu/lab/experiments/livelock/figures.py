@@ -229,12 +229,15 @@ def _distribution(
     key = {"variant": variant, "ports": str(ports), "offered_pps": str(rate)}
     key |= {"rate_function": CONSTANT, "mitigation": "off"}
     mine = [row for row in rows if all(row[name] == text for name, text in key.items())]
-    total = sum(int(row["frames"]) for row in mine)
-    points: dict[float, float] = {}
-    seen = 0
+    frames: dict[int, int] = {}
     for row in mine:
         bound = int(row["from_ns"])
-        seen += int(row["frames"])
+        frames[bound] = frames.get(bound, 0) + int(row["frames"])
+    total = sum(frames.values())
+    points: dict[float, float] = {}
+    seen = 0
+    for bound in sorted(frames):
+        seen += frames[bound]
         points[(bound + max(1, (1 << bound.bit_length() - 1) // 8)) / 1000] = seen / total
     return points
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections.abc import Iterator, Sequence
 
 from lab import LabError
@@ -17,6 +18,7 @@ from lab.experiments.livelock.plan import (
 )
 from lab.experiments.measured import Measured, RawTable
 from lab.experiments.rows import read_rows
+from lab.experiments.stats import spread
 from lab.records import Param, Record, Sample
 
 NAME = "livelock"
@@ -37,6 +39,9 @@ UNITS = {
 """Metrics and their units."""
 
 KEY = ("variant", "ports", "rate_function", "mitigation", "offered_pps")
+"""What identifies a point."""
+TURN = "turn"
+"""The raw tables' column of the turn, from 1, in which a point was measured."""
 BETTER = {"goodput_pps": max, "user_share_pct": max, "latency_us": min}
 """What the table of the best compares, and which value is the best."""
 
@@ -85,22 +90,23 @@ def _samples(curve: Curve, row: PointRow, run: str) -> Iterator[Sample]:
         )
 
 
-def _key(curve: Curve, row: PointRow) -> list[Param]:
-    return [curve.variant.name, curve.ports, curve.function, curve.mitigation, row.offered_pps]
+def _key(curve: Curve, row: PointRow, turn: int) -> list[Param]:
+    point = params(curve, row)
+    return [curve.variant.name, *(point[name] for name in KEY[1:]), turn]
 
 
-def _tabulate(raw: dict[str, RawTable], curve: Curve, row: PointRow) -> None:
+def _tabulate(raw: dict[str, RawTable], curve: Curve, row: PointRow, turn: int) -> None:
     """A point as the tool printed it, and the distribution of its latencies."""
     names = [
         field.name
         for field in dataclasses.fields(row)
         if field.name not in (*KEY, "function", "latency_ns")
     ]
-    points = raw.setdefault("points", RawTable([*KEY, *names]))
-    points.rows.append([*_key(curve, row), *(getattr(row, name) for name in names)])
-    latencies = raw.setdefault("latencies", RawTable([*KEY, "from_ns", "frames"]))
+    points = raw.setdefault("points", RawTable([*KEY, TURN, *names]))
+    points.rows.append([*_key(curve, row, turn), *(getattr(row, name) for name in names)])
+    latencies = raw.setdefault("latencies", RawTable([*KEY, TURN, "from_ns", "frames"]))
     for bound, count in row.distribution():
-        latencies.rows.append([*_key(curve, row), bound, count])
+        latencies.rows.append([*_key(curve, row, turn), bound, count])
 
 
 def check_row(curve: Curve, row: PointRow) -> None:
@@ -120,50 +126,56 @@ def check_row(curve: Curve, row: PointRow) -> None:
 
 
 def _rows(curve: Curve, lines: Sequence[str]) -> list[PointRow]:
-    """One row for each rate.  Raises LabError if they are others."""
+    """One row for each window.  Raises LabError if they are others."""
     rows = read_rows(PointRow, lines)
     rates = tuple(row.offered_pps for row in rows)
-    if rates != curve.rates:
-        raise LabError(f"{curve.name}: rates {rates}: must be {curve.rates}", exit_code=1)
+    wanted = tuple(rate for rate, _ in curve.windows)
+    if rates != wanted:
+        raise LabError(f"{curve.name}: rates {rates}: must be {wanted}", exit_code=1)
     for row in rows:
         check_row(curve, row)
     return rows
 
 
-def _place(sample: Sample) -> tuple[Param, ...]:
+def _place(record: Record) -> tuple[Param, ...]:
     """Where variants are compared."""
-    return tuple(sample.params[name] for name in KEY[1:])
+    return tuple(record.params[name] for name in KEY[1:])
 
 
-def best(samples: Sequence[Sample]) -> RawTable:
+def best(records: Sequence[Record]) -> RawTable:
     """Who is the best at every point: a hybrid is not everywhere."""
     table = RawTable([*KEY[1:], "metric", "best", "value", "hybrid"])
-    groups: dict[tuple[object, ...], list[Sample]] = {}
-    for sample in samples:
-        median = sample.params.get("quantile", "p50") == "p50"
-        if sample.metric in BETTER and median and "-limit" not in sample.variant:
-            groups.setdefault((sample.metric, *_place(sample)), []).append(sample)
+    groups: dict[tuple[object, ...], list[Record]] = {}
+    for record in records:
+        median = record.params.get("quantile", "p50") == "p50"
+        if record.metric in BETTER and median and "-limit" not in record.variant:
+            groups.setdefault((record.metric, *_place(record)), []).append(record)
     for group in groups.values():
         metric = group[0].metric
-        choose = BETTER[metric](group, key=lambda sample: sample.value)
-        ours = [sample.value for sample in group if sample.variant == "hybrid"]
+        choose = BETTER[metric](group, key=lambda record: record.value)
+        ours = [record.value for record in group if record.variant == "hybrid"]
         hybrid: Param = ours[0] if ours else ""
         table.rows.append([*_place(choose), metric, choose.variant, choose.value, hybrid])
     return table
 
 
-def _record(sample: Sample) -> Record:
-    """One deterministic measurement: nothing to spread."""
-    return Record(
-        experiment=sample.experiment,
-        metric=sample.metric,
-        variant=sample.variant,
-        params=sample.params,
-        value=sample.value,
-        unit=sample.unit,
-        n=1,
-        spread=0.0,
-    )
+def _records(samples: Sequence[Sample]) -> Iterator[Record]:
+    """The median over the turns of each."""
+    groups: dict[object, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(sample.key(), []).append(sample)
+    for group in groups.values():
+        first, values = group[0], [sample.value for sample in group]
+        yield Record(
+            experiment=first.experiment,
+            metric=first.metric,
+            variant=first.variant,
+            params=first.params,
+            value=statistics.median(values),
+            unit=first.unit,
+            n=len(values),
+            spread=spread(values),
+        )
 
 
 def evaluate(finished: Sequence[Finished]) -> Measured:
@@ -174,8 +186,10 @@ def evaluate(finished: Sequence[Finished]) -> Measured:
         for job in done.boot.jobs:
             if not isinstance(job, CurveJob):
                 continue
-            for row in _rows(job.curve, done.lines(job)):
-                _tabulate(raw, job.curve, row)
-                samples.extend(_samples(job.curve, row, str(done.boot.seed)))
-    raw["best"] = best(samples)
-    return Measured([_record(sample) for sample in samples], samples, raw)
+            rows = _rows(job.curve, done.lines(job))
+            for row, (_, turn) in zip(rows, job.curve.windows, strict=True):
+                _tabulate(raw, job.curve, row, turn)
+                samples.extend(_samples(job.curve, row, str(turn)))
+    records = list(_records(samples))
+    raw["best"] = best(records)
+    return Measured(records, samples, raw)

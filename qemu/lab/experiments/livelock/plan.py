@@ -33,6 +33,9 @@ FRAMES = 12000
 """That a measurement has at least, for its 99 % quantile: it takes longer at low rates."""
 SHORT_MS = 1200
 """Where the shape of a curve is enough."""
+TURNS_PPS = 20000
+"""The highest rate that is measured in several turns: below, quantiles are compared, and which
+frames have to wait for the scheduler's tick differs from turn to turn."""
 OVERHEAD_S = 1.5
 """Guest seconds of CPU around the measurements of a curve: links, calibration."""
 
@@ -58,6 +61,16 @@ class Curve:
     rates: tuple[int, ...]
     duration_ms: int = DURATION_MS
     frames: int = FRAMES
+    turns: int = 1
+
+    @property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Rate and turn, from 1, of every measurement in its order."""
+        return tuple(
+            (rate, turn)
+            for rate in self.rates
+            for turn in range(1, 1 + (self.turns if rate <= TURNS_PPS else 1))
+        )
 
     @property
     def name(self) -> str:
@@ -71,8 +84,8 @@ class Curve:
             *self.variant.options(),
             *("--ports", str(self.ports), "--function", self.function),
             *("--duration", str(self.duration_ms), "--warmup", str(WARMUP_MS)),
-            *("--frames", str(self.frames)),
-            *(str(rate) for rate in self.rates),
+            *("--frames", str(self.frames), "--never-idle"),
+            *(str(rate) for rate, _ in self.windows),
         )
 
     def lasts_ms(self, rate: int) -> int:
@@ -81,7 +94,7 @@ class Curve:
 
     def guest_s(self) -> float:
         """About the guest seconds of CPU; there is always somebody who wants it."""
-        return OVERHEAD_S + sum(self.lasts_ms(rate) for rate in self.rates) / 1000
+        return OVERHEAD_S + sum(self.lasts_ms(rate) for rate, _ in self.windows) / 1000
 
     def boot(self) -> Boot:
         """The guest that measures it."""
@@ -90,7 +103,7 @@ class Curve:
         return Boot(
             name=self.name,
             seed=1,
-            append=(),
+            append=("idle=poll",),
             jobs=(job,),
             shift=SHIFT,
             modules=(SOURCE, self.variant.driver),
@@ -116,6 +129,7 @@ class Curves:
     mitigations: tuple[str, ...] = ("off",)
     duration_ms: int = DURATION_MS
     frames: int = FRAMES
+    turns: int = 1
 
     def curves(self) -> Iterator[Curve]:
         for ports in self.ports:
@@ -130,6 +144,7 @@ class Curves:
                             self.rates,
                             self.duration_ms,
                             self.frames,
+                            self.turns,
                         )
 
 
@@ -137,14 +152,14 @@ Scope = tuple[Curves, ...]
 """How much is measured; no two curves of a scope are of the same name."""
 
 FULL: Scope = (
-    Curves(v.ALL, RATES, ports=PORTS),
+    Curves(v.ALL, RATES, ports=PORTS, turns=5),
     Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
     Curves(v.ALL, KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
     Curves(v.ALL, KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
 )
 
 QUICK: Scope = (
-    Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000)),
+    Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000), turns=5),
     Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), OVERLOAD),
     Curves((v.E1000, *v.THREADS, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
     Curves((v.HYBRID,), (10000, 20000), functions=("peaks",)),
