@@ -22,8 +22,9 @@ from lab.experiments.lottery.output import FloorRow, ScaleRow
 from lab.experiments.measured import differing, first_difference, repeat_goal
 from lab.experiments.rows import read_rows
 from lab.experiments.stats import rank_correlation, ranks, spread
+from lab.experiments.summary import summarise
 from lab.paths import Paths
-from lab.records import Record, read_csv, read_json
+from lab.records import Record, Sample, read_csv, read_json
 from tests.host.canned import Rows
 from tests.host.fake_lottery import FakeRunner
 
@@ -376,6 +377,15 @@ def test_a_failed_boot_ends_the_run() -> None:
 def test_spread_of_one_and_of_more() -> None:
     assert spread([2.0]) == {"sd": 0.0, "min": 2.0, "max": 2.0}
     assert spread([1.0, 3.0]) == {"sd": pytest.approx(2**0.5), "min": 1.0, "max": 3.0}
+
+
+def test_samples_of_a_key_make_one_record() -> None:
+    kinds = [("a", 3.0), ("b", 7.0), ("a", 1.0), ("a", 8.0)]
+    samples = [Sample("x", metric, "v", {"k": 1}, value, "s", "1") for metric, value in kinds]
+    one, two = summarise(samples, lambda metric: max if metric == "b" else min, {"last": max})
+    assert (one.metric, one.value, one.n) == ("a", 1.0, 3)
+    assert one.spread == {**spread([3.0, 1.0, 8.0]), "last": 8.0}
+    assert (two.metric, two.value, two.n) == ("b", 7.0, 1)
 
 
 def test_ranks_share_ties() -> None:

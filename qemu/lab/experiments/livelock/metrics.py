@@ -18,7 +18,7 @@ from lab.experiments.livelock.plan import (
 )
 from lab.experiments.measured import Measured, RawTable
 from lab.experiments.rows import read_rows
-from lab.experiments.stats import spread
+from lab.experiments.summary import summarise
 from lab.records import Param, Record, Sample
 
 NAME = "livelock"
@@ -159,25 +159,6 @@ def best(records: Sequence[Record]) -> RawTable:
     return table
 
 
-def _records(samples: Sequence[Sample]) -> Iterator[Record]:
-    """The median over the turns of each."""
-    groups: dict[object, list[Sample]] = {}
-    for sample in samples:
-        groups.setdefault(sample.key(), []).append(sample)
-    for group in groups.values():
-        first, values = group[0], [sample.value for sample in group]
-        yield Record(
-            experiment=first.experiment,
-            metric=first.metric,
-            variant=first.variant,
-            params=first.params,
-            value=statistics.median(values),
-            unit=first.unit,
-            n=len(values),
-            spread=spread(values),
-        )
-
-
 def evaluate(finished: Sequence[Finished]) -> Measured:
     """Everything the boots printed.  Raises LabError (exit code 1) for output that is not right."""
     raw: dict[str, RawTable] = {}
@@ -190,6 +171,7 @@ def evaluate(finished: Sequence[Finished]) -> Measured:
             for row, (_, turn) in zip(rows, job.curve.windows, strict=True):
                 _tabulate(raw, job.curve, row, turn)
                 samples.extend(_samples(job.curve, row, str(turn)))
-    records = list(_records(samples))
+    # The median over the turns of each.
+    records = summarise(samples, lambda _: statistics.median)
     raw["best"] = best(records)
     return Measured(records, samples, raw)

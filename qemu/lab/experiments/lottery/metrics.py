@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from lab import LabError
@@ -20,8 +19,9 @@ from lab.experiments.lottery.output import (
 )
 from lab.experiments.measured import Measured, RawTable
 from lab.experiments.rows import read_rows
-from lab.experiments.stats import rank_correlation, spread
-from lab.records import Param, Record, Sample
+from lab.experiments.stats import rank_correlation
+from lab.experiments.summary import Statistic, summarise
+from lab.records import Param, Sample
 
 NAME = "lottery"
 OPERATIONS = ("enqueue", "dequeue", "draw")
@@ -133,22 +133,9 @@ def _job_samples(raw: dict[str, RawTable], done: Finished, job: Job) -> Iterable
     return _fair(boot, job, rows_of(FairRow))
 
 
-def to_record(samples: Sequence[Sample]) -> Record:
-    """One record of samples that share a key: the mean, for share errors the worst."""
-    first = samples[0]
-    values = [sample.value for sample in samples]
-    worst = first.metric == "share_error_sigma"
-    value = max(values) if worst else statistics.fmean(values)
-    return Record(
-        experiment=first.experiment,
-        metric=first.metric,
-        variant=first.variant,
-        params=first.params,
-        value=value,
-        unit=first.unit,
-        n=len(values),
-        spread=spread(values),
-    )
+def _value_of(metric: str) -> Statistic:
+    """The mean, of share errors the worst."""
+    return max if metric == "share_error_sigma" else statistics.fmean
 
 
 def evaluate(finished: Sequence[Finished]) -> Measured:
@@ -158,7 +145,4 @@ def evaluate(finished: Sequence[Finished]) -> Measured:
     for done in finished:
         for job in done.boot.jobs:
             samples.extend(_job_samples(raw, done, job))
-    groups: dict[object, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        groups[sample.key()].append(sample)
-    return Measured([to_record(group) for group in groups.values()], samples, raw)
+    return Measured(summarise(samples, _value_of), samples, raw)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,10 +12,10 @@ from typing import ClassVar
 from lab.experiments.boots import Finished
 from lab.experiments.measured import Measured, RawTable
 from lab.experiments.rows import read_rows
-from lab.experiments.stats import spread
+from lab.experiments.summary import summarise
 from lab.experiments.udp import iperf
 from lab.experiments.udp.plan import QUANTILES, Cell, CellJob
-from lab.records import Param, Record, Sample
+from lab.records import Param, Sample
 
 NAME = "udp"
 RAW = ("runs",)
@@ -89,22 +88,6 @@ def _samples(cell: Cell, row: RateRow) -> Iterator[Sample]:
             yield sample("gap_us", getattr(row, f"gap_us_{quantile}"), quantile=quantile)
 
 
-def to_record(samples: Sequence[Sample]) -> Record:
-    """One record of the repeats: their median, as a disturbed one says little."""
-    first = samples[0]
-    values = [sample.value for sample in samples]
-    return Record(
-        experiment=NAME,
-        metric=first.metric,
-        variant=first.variant,
-        params=first.params,
-        value=statistics.median(values),
-        unit=first.unit,
-        n=len(values),
-        spread=spread(values),
-    )
-
-
 def evaluate(finished: Sequence[Finished]) -> Measured:
     """Everything that was printed.  Raises LabError (exit code 1) for what is not right."""
     names = [item.name for item in dataclasses.fields(SentRow)]
@@ -121,7 +104,6 @@ def evaluate(finished: Sequence[Finished]) -> Measured:
             table.rows.append(
                 [cell.where, cell.load, cell.policy, cell.variant, cell.repeat, *values]
             )
-    groups: dict[object, list[Sample]] = defaultdict(list)
-    for one in samples:
-        groups[one.key()].append(one)
-    return Measured([to_record(group) for group in groups.values()], samples, {"runs": table})
+    # The median, as a disturbed one says little.
+    records = summarise(samples, lambda _: statistics.median)
+    return Measured(records, samples, {"runs": table})

@@ -6,18 +6,18 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from lab import LabError
 from lab.experiments.boots import Finished
 from lab.experiments.measured import Measured, RawTable
 from lab.experiments.rows import read_rows
-from lab.experiments.stats import spread
+from lab.experiments.summary import Statistic, summarise
 from lab.experiments.wrais.output import QUANTILES, ProbeRow, SqliteRow
 from lab.experiments.wrais.plan import SQLITE, STARTUPS, Cell, CellJob
 from lab.experiments.wrais.variants import BFQ
-from lab.records import Param, Record, Sample
+from lab.records import Param, Sample
 
 NAME = "wrais"
 Row = TypeVar("Row", ProbeRow, SqliteRow)
@@ -43,7 +43,7 @@ IDLE_VARIANT = BFQ.name
 """An idle disk is what stock BFQ has of it."""
 
 
-def worst(metric: str) -> Callable[[Sequence[float]], float]:
+def worst(metric: str) -> Statistic:
     """What of a metric's repeats is its record's value."""
     if metric == "unfinished":
         return sum
@@ -145,22 +145,6 @@ def over_idle(samples: Sequence[Sample]) -> Iterator[Sample]:
             )
 
 
-def to_record(samples: Sequence[Sample]) -> Record:
-    """One record of samples that share a key: the worst, and the median beside it."""
-    first = samples[0]
-    values = [sample.value for sample in samples]
-    return Record(
-        experiment=first.experiment,
-        metric=first.metric,
-        variant=first.variant,
-        params=first.params,
-        value=worst(first.metric)(values),
-        unit=first.unit,
-        n=len(values),
-        spread={**spread(values), "median": statistics.median(values)},
-    )
-
-
 def evaluate(finished: Sequence[Finished]) -> Measured:
     """Everything the boots printed.  Raises LabError (exit code 1) for output that is not right."""
     raw: dict[str, RawTable] = {}
@@ -170,7 +154,6 @@ def evaluate(finished: Sequence[Finished]) -> Measured:
             if isinstance(job, CellJob):
                 samples.extend(_cell_samples(raw, done.boot.seed, job.cell, done.lines(job)))
     samples.extend(list(over_idle(samples)))
-    groups: dict[object, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        groups[sample.key()].append(sample)
-    return Measured([to_record(group) for group in groups.values()], samples, raw)
+    # The worst, and the median beside it.
+    records = summarise(samples, worst, {"median": statistics.median})
+    return Measured(records, samples, raw)
