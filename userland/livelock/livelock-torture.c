@@ -121,7 +121,7 @@ static int change_parameter(struct torture *t, struct nic *nic)
 		u32 min;
 		u32 max;
 	} numbers[] = {
-		{ "nll/limit", 10, 60 }, { "nll/high", 51, 100 }, { "nll/low", 0, 50 },
+		{ "nll/limit", 10, 60 }, { "nll/high", 31, 100 }, { "nll/low", 0, 30 },
 		{ "nll/quota", 1, 4096 }, { "nll/hold_us", 20000, 1000000 },
 		{ "nll/poll_us", 100, 10000 }, { "nll/buffers", 32, 2048 },
 	};
