@@ -19,8 +19,11 @@ struct work_watch {
 	u64 work_ns;		/* since work_begin() */
 };
 
-/* Far above one spin, below the shortest tick that is configured (1 ms). */
-#define STALL_STEP_NS	(500 * NSEC_PER_USEC)
+/*
+ * Far above one spin, and above a tick with a switch between tasks on a kernel that
+ * checks itself: who is switched in often must not lose that time.
+ */
+#define STALL_STEP_NS	(4 * NSEC_PER_MSEC)
 #define ORDINARY_STEP_NS	(50 * NSEC_PER_USEC)
 
 static inline u64 work_of_step(u64 step_ns)
