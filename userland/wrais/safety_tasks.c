@@ -19,6 +19,8 @@
 #define WRITE_ROOM	(24 * MIB)
 #define PUNCH		(8 * MIB)
 #define READ_SIZE	(1 * MIB)
+/* What a polite reader leaves to others: longer than BFQ waits for it (slice_idle). */
+#define PAUSE_NS	(20 * NSEC_PER_MSEC)
 
 /* A task at work. */
 struct worker {
@@ -27,6 +29,7 @@ struct worker {
 	int fd;
 	u64 at;			/* where it goes on */
 	u64 hole;		/* what it has given back */
+	bool polite;		/* it pauses between two reads */
 };
 
 static void name_file(char path[PATH_MAX], unsigned int i)
@@ -81,10 +84,25 @@ static int step_sync(struct worker *w)
 	return 0;
 }
 
+/*
+ * The real-time class goes before all others for as long as it wants the disk: nothing
+ * but the floor keeps a reader that never pauses from starving them, also of the sync
+ * that del_gendisk() waits for.
+ */
+static bool may_starve_others(const struct task *task)
+{
+	u64 floor;
+
+	return task->privileged && (all_off() || wrais_get("floor", &floor) || !floor);
+}
+
 static int step_read(struct worker *w)
 {
-	ssize_t got = pread(w->fd, w->buffer, BLOCK, (off_t)w->at);
+	ssize_t got;
 
+	if (w->polite)
+		sleep_until_ns(now_ns() + PAUSE_NS);
+	got = pread(w->fd, w->buffer, BLOCK, (off_t)w->at);
 	if (got < 0)
 		return errno;
 	w->at += (u64)got;
@@ -113,6 +131,7 @@ static CREW_FN(work)
 	if (!w.buffer)
 		die(EXIT_FAILED, "no memory");
 	memset(w.buffer, 0x5a, BLOCK);
+	w.polite = may_starve_others(task);
 	if (task->privileged)
 		error = ioprio_change(0, (struct ioprio){ IO_RT, 0 });
 	if (!error && task->group)
