@@ -3,7 +3,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -60,25 +60,32 @@ def lab_paths() -> Paths:
 SELECTED = pytest.StashKey[Mapping[str, Collection[str]]]()
 
 
-def _guest_entries(items: Iterable[pytest.Item]) -> Mapping[str, Collection[str]]:
+def _known_suites() -> tuple[Suite, ...]:
+    return suites(kernel_variant(os.environ), bool(os.environ.get("LAB_SHORT")))
+
+
+def _selected(items: Iterable[pytest.Item]) -> Mapping[str, Collection[str]]:
+    """Suites with those of their entries that have a test; a test of a suite wants all."""
     selected: dict[str, set[str]] = {}
     for item in items:
-        params = getattr(item, "callspec", None)
-        chosen = params.params.get("guest_entry") if params else None
-        if chosen:
-            suite, entry = chosen
+        callspec = getattr(item, "callspec", None)
+        params = callspec.params if callspec else {}
+        if "guest_suite" in params:
+            selected.setdefault(params["guest_suite"].name, set())
+        if "guest_entry" in params:
+            suite, entry = params["guest_entry"]
             selected.setdefault(suite.name, set()).add(entry.name)
     return selected
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """After -k has had its say: which entries of which suites are to run."""
-    session.config.stash[SELECTED] = _guest_entries(session.items)
+    session.config.stash[SELECTED] = _selected(session.items)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test an entry and one a suite, named after them."""
-    known = suites(kernel_variant(os.environ), bool(os.environ.get("LAB_SHORT")))
+    known = _known_suites()
     if "guest_entry" in metafunc.fixturenames:
         pairs: list[tuple[Suite, Entry]] = [(s, e) for s in known for e in s.entries]
         ids = [f"{suite.name}-{entry.name}" for suite, entry in pairs]
@@ -88,13 +95,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def guest_runs(lab_paths: Paths, pytestconfig: pytest.Config) -> SuiteRuns:
+def guest_runs(lab_paths: Paths, pytestconfig: pytest.Config) -> Iterator[SuiteRuns]:
     """The boots of this session, with their progress past pytest's capture."""
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
     assert capture is not None
-    return SuiteRuns(
-        lab_paths,
-        asked_for(None),
-        pytestconfig.stash[SELECTED],
-        capture.global_and_fixture_disabled,
-    )
+    with capture.global_and_fixture_disabled():
+        stderr = os.dup(sys.stderr.fileno())
+    chosen = pytestconfig.stash[SELECTED]
+    wanted = [suite for suite in _known_suites() if suite.name in chosen]
+    with os.fdopen(stderr, "w") as stream:
+        yield SuiteRuns(lab_paths, asked_for(None), wanted, chosen, stream)

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The boots of a test session."""
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from threading import Thread
+from typing import TextIO
 
 from lab import ext4
 from lab.accel import apply
@@ -13,39 +17,72 @@ from lab.progress import Progress
 from lab.suites.suite import Suite
 from lab.vm import RunResult, run_plan
 
+# A guest in real time bears one neighbour on the host, not many.
+LANES = 2
+
 
 @dataclass
 class SuiteRuns:
-    """The boots of a test session: each suite once, when its first result is asked for.
+    """The boots of a test session: each suite once, from when the first is asked for.
 
-    chosen names the entries of a suite that are to run (none: all), accel is
-    what accel.asked_for() says, around wraps a boot, which shows its progress.
+    Two guests run at a time, one on a host with one CPU. Suites in real time are taken
+    from one end and those in virtual time, which no neighbour disturbs, from the other,
+    so that as long as there are both kinds one of each runs.
+
+    chosen names the entries of a suite that are to run (none: all), accel is what
+    accel.asked_for() says, stream takes the progress (None: stderr).
     """
 
     paths: Paths
     accel: str
+    suites: Sequence[Suite]
     chosen: Mapping[str, Collection[str]]
-    around: Callable[[], AbstractContextManager[None]] = nullcontext
-    results: dict[str, RunResult] = field(default_factory=dict)
+    stream: TextIO | None = None
+    _results: dict[str, Future[RunResult]] = field(default_factory=dict)
 
     def machine(self, machine: Machine) -> Machine:
         """The machine as it is to be run here."""
         return apply(self.paths, machine, self.accel)
 
     def of(self, suite: Suite) -> RunResult:
-        """The run of a suite."""
-        if suite.name not in self.results:
-            self.results[suite.name] = self._run(suite)
-        return self.results[suite.name]
+        """The run of one of the suites. Raises LabError as run_plan() does."""
+        if not self._results:
+            self._start()
+        return self._results[suite.name].result()
+
+    def _start(self) -> None:
+        """The threads are daemons: they, and so their guests, end with the program."""
+        here = [replace(suite, machine=self.machine(suite.machine)) for suite in self.suites]
+        self._results = {suite.name: Future() for suite in here}
+        todo = deque(sorted(here, key=lambda suite: not suite.machine.real_time))
+        takes = (todo.popleft, todo.pop)
+        for take in takes[: min(LANES, os.cpu_count() or 1)]:
+            Thread(target=self._lane, args=(take,), daemon=True).start()
+
+    def _lane(self, take: Callable[[], Suite]) -> None:
+        """Run suites until none is left; whatever goes wrong is a result as well."""
+        while True:
+            try:
+                suite = take()
+            except IndexError:
+                return
+            result = self._results[suite.name]
+            try:
+                result.set_result(self._run(suite))
+            except Exception as error:
+                result.set_exception(error)
 
     def _run(self, suite: Suite) -> RunResult:
-        machine = self.machine(suite.machine)
         plan = suite.plan(self.chosen.get(suite.name, ()))
-        log_dir = self.paths.logs / machine.kernel / suite.name
-        timeout_s = replace(suite, machine=machine).wall_s(plan)
-        with self.around():
-            progress = Progress(suite.name, len(plan.entries), "entries")
-            extra = ext4.extra(suite.disk, log_dir)
-            return run_plan(
-                self.paths, machine, plan, timeout_s, log_dir, progress=progress, extra=extra
-            )
+        log_dir = self.paths.logs / suite.machine.kernel / suite.name
+        progress = Progress(suite.name, len(plan.entries), "entries", self.stream)
+        extra = ext4.extra(suite.disk, log_dir)
+        return run_plan(
+            self.paths,
+            suite.machine,
+            plan,
+            suite.wall_s(plan),
+            log_dir,
+            progress=progress,
+            extra=extra,
+        )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The suites as data, and their runs on a fake QEMU."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from io import StringIO
+from threading import Barrier
 
 import pytest
 
@@ -10,16 +11,12 @@ from lab import LabError, slowdisk
 from lab.ktap import Status
 from lab.machine import Machine
 from lab.paths import Paths
-from lab.suites import (
-    Entry,
-    Suite,
-    SuiteRuns,
-    kernel_variant,
-    suites,
-    wrais,
-)
+from lab.suites import Entry, Suite, SuiteRuns, kernel_variant, suites, wrais
+from lab.suites.runs import LANES
+from lab.vm import Outcome, RunResult
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@rmmod")
+WAIT_S = 10.0
 OUR_PROGRAMS = ("ipclat", "livelock", "lottery", "rxmode", "udprate", "wrais")
 
 
@@ -123,35 +120,60 @@ def test_variant() -> None:
         kernel_variant({"LAB_KERNEL": "plain"})
 
 
-def suite_on(machine: Machine) -> Suite:
+def suite_on(machine: Machine, name: str = "recorded") -> Suite:
     """A suite like the recorded guest's."""
     names = ("alpha", "beta", "gamma")
-    return Suite("recorded", machine, tuple(Entry(name, (name,)) for name in names))
+    return Suite(name, machine, tuple(Entry(name, (name,)) for name in names))
 
 
 def test_one_boot(built: Paths, fake_machine: Machine) -> None:
     """Every entry's test shares one boot, which runs what was chosen."""
-    boots: list[str] = []
-
-    @contextmanager
-    def count() -> Iterator[None]:
-        boots.append("boot")
-        yield
-
-    def around() -> AbstractContextManager[None]:
-        return count()
-
     suite = suite_on(fake_machine)
-    runs = SuiteRuns(built, "tcg", {"recorded": {"alpha", "beta", "gamma"}}, around)
+    stream = StringIO()
+    runs = SuiteRuns(built, "tcg", (suite,), {"recorded": {"alpha", "beta", "gamma"}}, stream)
     assert runs.of(suite).ok and runs.of(suite) is runs.of(suite)
-    assert boots == ["boot"]
+    assert stream.getvalue() == "recorded: 3/3 entries (100 %)\n"
     assert (built.logs / "guest" / "recorded" / "console.log").is_file()
 
 
 def test_only_the_chosen(built: Paths, fake_machine: Machine) -> None:
     """An entry that nobody asked for is not in the plan; none chosen means all."""
     suite = suite_on(fake_machine)
-    result = SuiteRuns(built, "tcg", {"recorded": {"beta"}}).of(suite)
+    result = SuiteRuns(built, "tcg", (suite,), {"recorded": {"beta"}}).of(suite)
     assert [entry.name for entry in result.entries] == ["beta"]
     assert result.entries[0].status is Status.CRASH  # the recorded guest ran all three
     assert [entry.name for entry in suite.plan().entries] == ["alpha", "beta", "gamma"]
+
+
+def test_two_guests_at_a_time(
+    built: Paths, fake_machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real-time guest's neighbour runs in virtual time as long as there are both kinds."""
+    virtual = replace(fake_machine, accel="icount")
+    kinds = {"one": fake_machine, "two": fake_machine, "three": virtual, "four": virtual}
+    every = [suite_on(machine, name) for name, machine in kinds.items()]
+    together = Barrier(LANES)
+    met: list[tuple[int, str]] = []
+
+    def boot(paths: Paths, machine: Machine, *args: object, **options: object) -> RunResult:
+        turn = len(met) // LANES
+        together.wait(WAIT_S)
+        met.append((turn, machine.accel))
+        together.wait(WAIT_S)
+        return RunResult([], paths.logs, [], Outcome.DONE, [])
+
+    monkeypatch.setattr("lab.suites.runs.run_plan", boot)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    runs = SuiteRuns(built, "auto", every, {})
+    monkeypatch.setattr(runs, "machine", lambda machine: machine)
+    assert all(runs.of(suite).outcome is Outcome.DONE for suite in every)
+    assert sorted(met) == [(0, "icount"), (0, "tcg"), (1, "icount"), (1, "tcg")]
+
+
+def test_what_goes_wrong_on_the_way_is_raised(built: Paths, fake_machine: Machine) -> None:
+    """For whoever asks for that suite; the others are run all the same."""
+    good, bad = suite_on(fake_machine), suite_on(replace(fake_machine, kernel="debug"), "unbuilt")
+    runs = SuiteRuns(built, "tcg", (bad, good), {}, StringIO())
+    assert runs.of(good).ok
+    with pytest.raises(LabError, match="debug"):
+        runs.of(bad)
