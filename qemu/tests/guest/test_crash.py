@@ -4,19 +4,19 @@
 import os
 import random
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from lab import crash, ext4
 from lab.ext4 import Ext4
-from lab.ktap import Status
 from lab.machine import Machine
 from lab.paths import Paths
 from lab.plan import Plan, PlanEntry
 from lab.suites import kernel_variant, machine_for
-from lab.vm import run_plan
+from lab.vm import RunResult, run_plan
 
 FS_MB = 63
 SECONDS = 4
@@ -41,45 +41,58 @@ LAYOUTS = (
     Layout("journal", Ext4(FS_MB, journal_mb=8), "data=journal"),
     Layout("1k", Ext4(FS_MB, block=1024, journal_mb=4), "data=ordered"),
 )
+# What no part of privileged I/O makes safe: it loses promises with all of them off.
+FAST_COMMIT = Layout(
+    "fast-commit", Ext4(FS_MB, journal_mb=8, features=("fast_commit",)), "data=ordered"
+)
+DISKS = 16
+# A journal that cannot be replayed is found by what is missing.
+REPLAY = (
+    "mkdir -p /m && for disk in /sys/block/vd[b-z]; do "
+    "busybox mount -t ext4 /dev/${disk##*/} /m && busybox umount /m; done; true"
+)
+
+ON = "wrais on && wrais on join flusher"
+BROKEN = f"{ON} && echo 1 >/proc/sys/kernel/wrais/test_break_copy_out"
+OFF = "wrais off"
 
 
-BREAK = "/proc/sys/kernel/wrais/test_break_copy_out"
-
-
-def script(options: str, broken: bool) -> str:
-    """The guest's part: everything on, a mount, the writers."""
+def script(options: str, parts: str) -> str:
+    """The guest's part: some parts on, a mount, the writers."""
     return (
-        f"wrais on && wrais on join flusher && echo {int(broken)} >{BREAK} && "
-        "echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
+        f"{parts} && echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
         f"busybox mount -t ext4 -o {options} /dev/vdb /m && "
         f"wrais-crash --dir /m --disk /dev/vdb --writers {WRITERS} --seconds {SECONDS} && "
         "cat /proc/wrais && busybox umount /m"
     )
 
 
-def machine(image: Path, log: Path) -> Machine:
-    """A disk whose writes are written down."""
+def machine(devices: tuple[str, ...], append: tuple[str, ...] = ()) -> Machine:
+    """One CPU and some disks."""
     base = machine_for(kernel_variant(os.environ), Machine(cpus=1))
+    return replace(base, devices=devices, append=append)
+
+
+def logged_disk(image: Path, log: Path) -> tuple[str, ...]:
+    """A disk whose writes are written down."""
     nodes = (
         f"driver=file,node-name=crash-file,filename={image}",
         f"driver=file,node-name=crash-log,filename={log}",
         "driver=blklogwrites,node-name=crash,file=crash-file,log=crash-log,log-sector-size=512",
     )
     devices = tuple(word for node in nodes for word in ("-blockdev", node))
-    return Machine(
-        kernel=base.kernel,
-        mem_mb=base.mem_mb,
-        # Promises are written behind the file system while it is mounted.
-        append=("bdev_allow_write_mounted=1",),
-        devices=(*devices, "-device", "virtio-blk-pci,drive=crash"),
-    )
+    return (*devices, "-device", "virtio-blk-pci,drive=crash")
 
 
-def written(paths: Paths, layout: Layout, where: Path, broken: bool = False) -> crash.Replay:
-    """Boot, write, and have the disk as it was before with the log of what was done to it.
+def booted(paths: Paths, guest: Machine, name: str, script: str) -> RunResult:
+    """Boot for one script."""
+    logs = paths.logs / kernel_variant(os.environ) / name
+    plan = Plan((PlanEntry("crash", ("sh", "-c", script), TIMEOUT_S),))
+    return run_plan(paths, guest, plan, 2 * TIMEOUT_S, logs)
 
-    broken: with a journal whose copies a replay cannot use.
-    """
+
+def written(paths: Paths, layout: Layout, where: Path, parts: str = ON) -> crash.Replay:
+    """Boot, write, and have the disk as it was before with the log of what was done to it."""
     image, log = where / "disk", where / "log"
     ext4.make(layout.fs, image)
     with image.open("r+b") as disk:
@@ -87,15 +100,13 @@ def written(paths: Paths, layout: Layout, where: Path, broken: bool = False) -> 
     before = where / "before"
     shutil.copyfile(image, before)
     log.touch()
-    entry = PlanEntry("crash", ("sh", "-c", script(layout.options, broken)), TIMEOUT_S)
-    name = f"crash-{layout.name}{'-broken' if broken else ''}"
-    logs = paths.logs / kernel_variant(os.environ) / name
-    run = run_plan(paths, machine(image, log), Plan((entry,)), 2 * TIMEOUT_S, logs)
-    assert run.ok, f"{run.console}: {run.errors} {run.splats}"
-    result = run.entry("crash")
-    assert result.status is Status.OK
-    copies = [line for line in result.output if "copy_outs" in line]
-    assert copies and copies[0].split()[-1] != "0", f"{logs}: {copies}"
+    # Promises are written behind the file system while it is mounted.
+    guest = machine(logged_disk(image, log), ("bdev_allow_write_mounted=1",))
+    name = f"crash-{layout.name}{'-broken' if parts == BROKEN else ''}"
+    run = booted(paths, guest, name, script(layout.options, parts))
+    assert run.ok, f"{run.console}: {run.problems()}"
+    copies = [line.split()[-1] for line in run.entry("crash").output if "copy_outs" in line]
+    assert len(copies) == 1 and (copies != ["0"]) == (parts != OFF), f"{run.console}: {copies}"
     return crash.Replay(log, crash.read_log(log), before)
 
 
@@ -131,7 +142,7 @@ def test_crash(lab_paths: Paths, layout: Layout, tmp_path: Path) -> None:
 
 def test_broken_copies_are_caught(lab_paths: Paths, tmp_path: Path) -> None:
     """The test above would notice a mistake in the copies that the journal writes."""
-    replay = written(lab_paths, LAYOUTS[0], tmp_path, broken=True)
+    replay = written(lab_paths, LAYOUTS[0], tmp_path, BROKEN)
     state = tmp_path / "state"
     for point in crash.spread(crash.flush_points(replay.writes), STATES // 2):
         replay.forward(point)
@@ -139,3 +150,24 @@ def test_broken_copies_are_caught(lab_paths: Paths, tmp_path: Path) -> None:
         if crash.recover(state) or crash.problems(state, tmp_path / "file"):
             return
     pytest.fail("every state of a broken journal holds")
+
+
+@pytest.mark.skipif(kernel_variant(os.environ) == "debug", reason="the same defect once more")
+def test_fast_commit_loses_promises_without_us(lab_paths: Paths, tmp_path: Path) -> None:
+    """Why it is not among the layouts; once this fails, it belongs there.
+
+    The guest's kernel replays the journals: e2fsck 1.47 cannot.
+    """
+    replay = written(lab_paths, FAST_COMMIT, tmp_path, OFF)
+    states = [tmp_path / f"state{number}" for number in range(DISKS)]
+    points = crash.spread(crash.flush_points(replay.writes), DISKS)
+    for point, state in zip(points, states, strict=True):
+        replay.forward(point)
+        replay.crashed(state, None)
+    drives = (("-drive", f"if=none,id={state.name},format=raw,file={state}") for state in states)
+    devices = (("-device", f"virtio-blk-pci,drive={state.name}") for state in states)
+    guest = machine(tuple(chain(*drives, *devices)))
+    found = booted(lab_paths, guest, "crash-fast-commit-replay", REPLAY).problems()
+    for state in states:
+        found += crash.problems(state, tmp_path / "file")
+    assert found, "every state holds"
