@@ -5,6 +5,8 @@
 #include "clock.h"
 
 #define PAUSE_MAX_NS	(20 * NSEC_PER_MSEC)
+/* What a look that costs much is followed by, in times of its cost. */
+#define REST		15U
 
 static u64 read_clock(clockid_t id)
 {
@@ -54,14 +56,18 @@ bool wait_until(bool (*condition)(void *arg), void *arg, u64 timeout_ns)
 {
 	u64 deadline = now_ns() + timeout_ns, pause_ns = NSEC_PER_MSEC;
 
-	while (!condition(arg)) {
-		u64 now = now_ns();
+	for (;;) {
+		u64 cost_ns = thread_cpu_ns(), now;
 
+		if (condition(arg))
+			return true;
+		cost_ns = thread_cpu_ns() - cost_ns;
+		now = now_ns();
 		if (now >= deadline)
 			return false;
-		sleep_until_ns(now + pause_ns);
+		cost_ns *= REST;
+		sleep_until_ns(now + (cost_ns > PAUSE_MAX_NS ? cost_ns : pause_ns));
 		if (pause_ns < PAUSE_MAX_NS)
 			pause_ns += pause_ns / 4;
 	}
-	return true;
 }

@@ -27,8 +27,9 @@ void sleep_until_ns(u64 when_ns);
 
 /*
  * Wait until @condition(@arg) holds. It is looked at again after 1 ms, then
- * ever more seldom, but every 20 ms: a real-time watcher that wakes all the
- * time would be a load itself. False when it does not hold after @timeout_ns.
+ * ever more seldom, but every 20 ms, or, where a look costs much, such that the
+ * looks take a sixteenth of the CPU: a real-time watcher that wakes all the time
+ * would be a load itself. False when it does not hold after @timeout_ns.
  */
 bool wait_until(bool (*condition)(void *arg), void *arg, u64 timeout_ns);
 

@@ -66,6 +66,7 @@ static void expect_balance(struct ktap_case *t, const struct herd *h, const char
 {
 	struct sums sums = { };
 	unsigned int i;
+	bool balanced;
 
 	for (i = 0; i < h->count; i++) {
 		if (!h->crew.pid[i])
@@ -74,7 +75,8 @@ static void expect_balance(struct ktap_case *t, const struct herd *h, const char
 		if (h->tickets[i] > sums.bound)
 			sums.bound = h->tickets[i];
 	}
-	expect(t, wait_until(is_balanced, &sums, SMP_MOVE_NS),
+	balanced = wait_until(is_balanced, &sums, SMP_MOVE_NS);
+	expect(t, balanced,
 	       "%s: after %llu s the sums are %llu to %llu (all: %llu of %llu), bound %llu and a 16th",
 	       when, SMP_MOVE_NS / NSEC_PER_SEC, sums.lowest, sums.highest, sums.total,
 	       sums.wanted, sums.bound);

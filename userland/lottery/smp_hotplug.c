@@ -77,10 +77,12 @@ static void expect_all_tickets(struct ktap_case *t, const struct herd *h)
 {
 	u64 wanted = h->others;
 	unsigned int i;
+	bool there;
 
 	for (i = 0; i < h->count; i++)
 		wanted += h->tickets[i];
-	expect(t, wait_until(pools_hold, &wanted, SMP_MOVE_NS),
+	there = wait_until(pools_hold, &wanted, SMP_MOVE_NS);
+	expect(t, there,
 	       "%llu tickets in the pools, wanted %llu", tickets_in_pools(), wanted);
 }
 
