@@ -45,7 +45,7 @@ def spread_goal(records: Sequence[Record]) -> Goal:
 
 
 def _quotient(ours: float, theirs: float) -> str:
-    return f"{ours / theirs:.2g}" if theirs else f"{ours:.2g} / 0"
+    return f"{ours / theirs:.3g}" if theirs else f"{ours:.2g} / 0"
 
 
 def cpu_goal(records: Sequence[Record]) -> Goal:
