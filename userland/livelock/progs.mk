@@ -1,8 +1,7 @@
-# SPDX-License-Identifier: GPL-2.0
 # The programs of the receive path, and what each is made of beside its own file.
 
-programs += $(addprefix livelock/,livelock-apps livelock-run livelock-source-api \
-	livelock-torture rxmode)
+programs += $(addprefix livelock/,livelock-apps livelock-run rxmode)
+tests += $(addprefix livelock/tests/,livelock-source-api livelock-torture)
 
 livelock-apps-parts := apps filler
 livelock-run-parts := apps filler nic source run_counts run_options run_report run_setup

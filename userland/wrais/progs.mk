@@ -1,17 +1,17 @@
-# SPDX-License-Identifier: GPL-2.0
-# The privileged I/O tool, its suite, and what each is made of beside its own file.
+# The privileged I/O tool, what measures it, its tests, and what each is made of beside
+# its own file.
 
-programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-run wrais-sqlite \
-	wrais-api wrais-disk wrais-crash wrais-safety)
+programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-run wrais-sqlite)
+tests += $(addprefix wrais/tests/,wrais-api wrais-disk wrais-crash wrais-safety)
 
 lprobe-parts := probe
 wrais-parts := control privilege stalls verb_stalls verb_stat
-wrais-api-parts := api_common api_refuse api_cgroup api_present api_effect \
-	control privilege validate
+wrais-api-parts := $(addprefix tests/api_,common refuse cgroup present effect) \
+	control privilege tests/validate
 wrais-load-parts := load
 wrais-run-parts := control load probe run_options run_setup run_trace
-wrais-safety-parts := safety_disk safety_tasks safety_limits safety_disruptions safety_ends \
-	control privilege validate
+wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits disruptions ends) \
+	control privilege tests/validate
 
 # the real library, from the distribution
 wrais-sqlite-libs := -Wl,--wrap=dlopen -lsqlite3
