@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from lab import LabError
 
 VERBS = {
-    "deps": ("lab.deps", "install, or name, the Debian packages needed"),
-    "prepare": ("lab.patches", "kernel source, patches and links of the modules"),
-    "config": ("lab.kconfig", "kernel configuration from the fragments"),
-    "kernel": ("lab.kernel", "build a kernel"),
-    "rootfs": ("lab.rootfs", "make the root image"),
-    "check": ("lab.check", "static checks of patches, C and Python"),
+    "deps": ("lab.host.deps", "install, or name, the Debian packages needed"),
+    "prepare": ("lab.tree.patches", "kernel source, patches and links of the modules"),
+    "config": ("lab.tree.kconfig", "kernel configuration from the fragments"),
+    "kernel": ("lab.tree.kernel", "build a kernel"),
+    "rootfs": ("lab.host.rootfs", "make the root image"),
+    "check": ("lab.tree.check", "static checks of patches, C and Python"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
-    "bench": ("lab.experiments.bench", "run an experiment"),
-    "report": ("lab.report", "tables and plots of the results"),
+    "bench": ("lab.bench", "run an experiment"),
+    "report": ("lab.redraw", "tables and plots of the results"),
     "flood": ("lab.flood", "frames from the host to a guest's card, a cross-check"),
     "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
 }

@@ -18,11 +18,12 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from lab import LabError
-from lab.machine import Machine
-from lab.nics import MODEL, RECEIVER_SLOT
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.guest.nics import MODEL, RECEIVER_SLOT
+from lab.guest.result import BootResult
+from lab.guest.vm import run_boot
 from lab.paths import Paths
-from lab.plan import Plan, PlanEntry
-from lab.vm import RunResult, run_plan
 
 LOOPBACK = "127.0.0.1"
 MAC = "02:00:00:00:00:10"
@@ -143,29 +144,28 @@ class Flood:
             devices=("-netdev", f"dgram,id=flood,{','.join(ends)}", "-device", card),
         )
 
-    def plan(self) -> Plan:
+    def boot(self, port: int, sender: int) -> Boot:
         """The driver, the interface, the application."""
         script = (
             f"{DRIVERS[self.driver]}ip addr add {ADDRESS}/24 dev eth0 && ip link set eth0 up && "
             f"livelock-apps --hog --port {PORT} --seconds {self.seconds} --label {self.driver}"
         )
-        return Plan(
-            (
-                PlanEntry("driver", ("@insmod", self.driver), 30),
-                PlanEntry("flood", ("sh", "-c", script), self.seconds + 60),
-            )
+        programs = (
+            Program("driver", ("@insmod", self.driver)),
+            Program("flood", ("sh", "-c", script), self.seconds + 60),
         )
+        return Boot("flood", self.machine(port, sender), programs)
 
 
-def run(paths: Paths, flood: Flood) -> RunResult:
+def run(paths: Paths, flood: Flood) -> BootResult:
     """Boot, send, and say what came of it."""
     port = free_port()
     sender = Sender(flood.rate, port)
-    machine = flood.machine(port, sender.port)
-    machine.require(paths)
+    boot = flood.boot(port, sender.port)
+    boot.machine.require(paths)
     sender.start()
     try:
-        return run_plan(paths, machine, flood.plan(), BOOT_S + flood.seconds, paths.logs / "flood")
+        return run_boot(paths, boot, paths.logs / "flood", lost_s=BOOT_S + flood.seconds)
     finally:
         sender.stop()
 
@@ -173,7 +173,7 @@ def run(paths: Paths, flood: Flood) -> RunResult:
 def _main(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     result = run(paths, Flood(args.driver, args.rate, args.seconds))
-    for line in result.entry("flood").output:
+    for line in result.program("flood").output:
         print(line)
     if not result.ok:
         raise LabError("; ".join(result.problems()), exit_code=1)

@@ -59,7 +59,13 @@ class Paths:
 
     @property
     def bin(self) -> Path:
+        """Tools for people."""
         return self.userland / "bin"
+
+    @property
+    def libexec(self) -> Path:
+        """Test programs, which are no tools for people."""
+        return self.userland / "libexec"
 
     @property
     def init(self) -> Path:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab import LabError
-from lab.accel import AUTO, DEFAULT, apply, asked_for
-from lab.machine import ACCELS, Files, Machine
-from lab.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
+from lab.guest.accel import AUTO, DEFAULT, apply, asked_for
+from lab.guest.boot import Boot, Program, Terminal
+from lab.guest.machine import ACCELS, Files, Machine
+from lab.guest.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
+from lab.guest.vm import CommandResult, run_command, run_shell
 from lab.paths import VARIANTS, Paths
-from lab.plan import Plan, PlanEntry, Terminal
-from lab.vm import CommandResult, run_command, run_shell
 
 CPUS = 2
 MEM_MB = 1024
@@ -72,14 +72,15 @@ class Request:
             machine = replace(machine, loglevel=SHELL_LOGLEVEL)
         return cls(machine, asked_for(args.accel, environ), command, args.dry_run)
 
-    def plan(self) -> Plan:
+    def boot(self, machine: Machine) -> Boot:
         """A shell on this terminal, or the one command under a shell."""
         if self.command is None:
             size = shutil.get_terminal_size()
             name = os.environ.get("TERM", "linux")
-            return Plan(mode="shell", terminal=Terminal(name, size.lines, size.columns))
-        entry = PlanEntry("command", ("sh", "-c", self.command), 0)
-        return Plan((entry,), mode="command")
+            terminal = Terminal(name, size.lines, size.columns)
+            return Boot("shell", machine, mode="shell", terminal=terminal)
+        program = Program("command", ("sh", "-c", self.command), 0)
+        return Boot("command", machine, (program,), mode="command")
 
 
 def _dry_run(paths: Paths, request: Request, log_dir: Path) -> int:
@@ -101,12 +102,12 @@ def _terminal_restored() -> Iterator[None]:
         termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, saved)
 
 
-def _shell(paths: Paths, machine: Machine, plan: Plan, log_dir: Path) -> int:
+def _shell(paths: Paths, boot: Boot, log_dir: Path) -> int:
     if not sys.stdin.isatty():
         raise LabError("a shell needs a terminal; for one command: make run CMD='...'")
     print("lab: 'exit' powers the guest off, Ctrl-A X kills it", file=sys.stderr)
     with _terminal_restored():
-        return run_shell(paths, machine, plan, log_dir)
+        return run_shell(paths, boot, log_dir)
 
 
 def _write(data: bytes) -> None:
@@ -134,11 +135,10 @@ def run(args: argparse.Namespace) -> int:
     if request.dry_run:
         return _dry_run(paths, request, log_dir)
     request.machine.require(paths)
-    machine = apply(paths, request.machine, request.accel)
-    plan = request.plan()
+    boot = request.boot(apply(paths, request.machine, request.accel))
     if request.command is None:
-        return _shell(paths, machine, plan, log_dir)
-    result = run_command(paths, machine, plan, COMMAND_TIMEOUT_S, log_dir, _write)
+        return _shell(paths, boot, log_dir)
+    result = run_command(paths, boot, COMMAND_TIMEOUT_S, log_dir, _write)
     return _tell(result, log_dir)
 
 

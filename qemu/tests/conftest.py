@@ -1,23 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fixtures of all tests: a fake QEMU for those without a guest, one boot a suite for the others."""
+"""Fixtures of all tests: a fake QEMU for those without a guest, one boot a suite for the others.
 
+After the run: skips that are not allowed fail it, and the slowest boots are shown.
+"""
+
+import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
-from lab.accel import asked_for
-from lab.machine import Machine
+from lab.guest.accel import apply, asked_for
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult
+from lab.guest.vm import run_boot
+from lab.host.progress import Progress
 from lab.paths import Paths
-from lab.suites import Entry, Suite, SuiteRuns, kernel_variant, suites
+from lab.schedule import Runner, Schedule
+from lab.subjects.registry import suites
+from lab.suite import kernel_variant
+from tests import skips
 
 GOLDEN = Path(__file__).parent / "golden"
 
 # These test the lab and PID 1: once is enough, with the normal kernel.
 OF_THE_LAB = ["guest/test_init.py", "guest/test_icount.py", "guest/test_shell.py"]
 collect_ignore = OF_THE_LAB if kernel_variant(os.environ) == "debug" else []
+
+SLOWEST = 10
 
 
 @pytest.fixture
@@ -58,50 +73,126 @@ def lab_paths() -> Paths:
 
 
 SELECTED = pytest.StashKey[Mapping[str, Collection[str]]]()
+SCHEDULE = pytest.StashKey[Schedule]()
 
 
-def _known_suites() -> tuple[Suite, ...]:
+def _known_suites() -> tuple[Boot, ...]:
     return suites(kernel_variant(os.environ), bool(os.environ.get("LAB_SHORT")))
 
 
 def _selected(items: Iterable[pytest.Item]) -> Mapping[str, Collection[str]]:
-    """Suites with those of their entries that have a test; a test of a suite wants all."""
+    """Suites with those of their programs that have a test; a test of a suite wants all."""
     selected: dict[str, set[str]] = {}
     for item in items:
         callspec = getattr(item, "callspec", None)
         params = callspec.params if callspec else {}
-        if "guest_suite" in params:
-            selected.setdefault(params["guest_suite"].name, set())
-        if "guest_entry" in params:
-            suite, entry = params["guest_entry"]
-            selected.setdefault(suite.name, set()).add(entry.name)
+        if "suite" in params:
+            selected.setdefault(params["suite"].name, set())
+        if "program" in params:
+            suite, program = params["program"]
+            selected.setdefault(suite.name, set()).add(program.name)
     return selected
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """After -k has had its say: which entries of which suites are to run."""
+    """After -k has had its say: which programs of which suites are to run."""
     session.config.stash[SELECTED] = _selected(session.items)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test an entry and one a suite, named after them."""
+    """One test a program and one a suite, named after them."""
     known = _known_suites()
-    if "guest_entry" in metafunc.fixturenames:
-        pairs: list[tuple[Suite, Entry]] = [(s, e) for s in known for e in s.entries]
-        ids = [f"{suite.name}-{entry.name}" for suite, entry in pairs]
-        metafunc.parametrize("guest_entry", pairs, ids=ids)
-    if "guest_suite" in metafunc.fixturenames:
-        metafunc.parametrize("guest_suite", known, ids=[suite.name for suite in known])
+    if "program" in metafunc.fixturenames:
+        pairs: list[tuple[Boot, Program]] = [(s, p) for s in known for p in s.programs]
+        ids = [f"{suite.name}-{program.name}" for suite, program in pairs]
+        metafunc.parametrize("program", pairs, ids=ids)
+    if "suite" in metafunc.fixturenames:
+        metafunc.parametrize("suite", known, ids=[suite.name for suite in known])
+
+
+def chosen(suite: Boot, names: Collection[str]) -> Boot:
+    """The suite with the programs named, all if none is.
+
+    A part of a suite has no budget of its own.
+    """
+    programs = tuple(p for p in suite.programs if not names or p.name in names)
+    part = len(programs) < len(suite.programs)
+    budget_s = None if part and suite.machine.real_time else suite.budget_s
+    return replace(suite, programs=programs, budget_s=budget_s)
+
+
+def suite_runner(paths: Paths, stream: TextIO) -> Runner:
+    """Boots suites, with their progress on the stream."""
+
+    def run(boot: Boot) -> BootResult:
+        progress = Progress(boot.name, len(boot.programs), "programs", stream)
+        log_dir = paths.logs / boot.machine.kernel / boot.name
+        return run_boot(paths, boot, log_dir, progress=progress)
+
+    return run
 
 
 @pytest.fixture(scope="session")
-def guest_runs(lab_paths: Paths, pytestconfig: pytest.Config) -> Iterator[SuiteRuns]:
+def schedule(lab_paths: Paths, pytestconfig: pytest.Config) -> Iterator[Schedule]:
     """The boots of this session, with their progress past pytest's capture."""
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
     assert capture is not None
     with capture.global_and_fixture_disabled():
         stderr = os.dup(sys.stderr.fileno())
-    chosen = pytestconfig.stash[SELECTED]
-    wanted = [suite for suite in _known_suites() if suite.name in chosen]
+    selected = pytestconfig.stash[SELECTED]
+    accel = asked_for(None)
+    boots = [
+        replace(boot, machine=apply(lab_paths, boot.machine, accel))
+        for suite in _known_suites()
+        if suite.name in selected
+        for boot in [chosen(suite, selected[suite.name])]
+    ]
     with os.fdopen(stderr, "w") as stream:
-        yield SuiteRuns(lab_paths, asked_for(None), wanted, chosen, stream)
+        pytestconfig.stash[SCHEDULE] = Schedule(boots, suite_runner(lab_paths, stream))
+        yield pytestconfig.stash[SCHEDULE]
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Why a test was skipped."""
+    where = report.longrepr
+    return str(where[2] if isinstance(where, tuple) else where)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A skip that is not on the list fails the run."""
+    reporter = session.config.pluginmanager.getplugin("terminalreporter")
+    found = [
+        (report.nodeid, _reason(report))
+        for report in (reporter.stats.get("skipped", []) if reporter else [])
+    ]
+    if skips.unexpected(found) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Skips that are not allowed, and where the time went."""
+    found = [(r.nodeid, _reason(r)) for r in terminalreporter.stats.get("skipped", [])]
+    for line in skips.unexpected(found):
+        terminalreporter.write_line(f"SKIP NOT ALLOWED: {line}", red=True)
+    schedule = config.stash.get(SCHEDULE, None)
+    if schedule is None:
+        return
+    results = sorted(schedule.finished(), key=lambda result: -result.seconds)
+    terminalreporter.section(f"slowest {SLOWEST} boots")
+    for result in results[:SLOWEST]:
+        budget = result.boot.budget_s
+        limit = f" of {budget:.0f}" if budget is not None else ""
+        terminalreporter.write_line(f"{result.seconds:7.1f} s{limit}  {result.boot.name}")
+    for result in results:
+        if result.over_budget:
+            terminalreporter.write_line(
+                f"over its budget: {result.boot.name}, {result.seconds:.0f} s of "
+                f"{result.boot.budget_s:.0f}",
+                yellow=True,
+            )
+    durations = {result.boot.name: round(result.seconds, 1) for result in results}
+    path = Paths.from_env().logs / f"durations-{kernel_variant(os.environ)}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(durations, indent=1) + "\n")

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from lab import crash, ext4
-from lab.ext4 import Ext4
-from lab.machine import Machine
+from lab.guest import ext4
+from lab.guest.boot import Boot, Program
+from lab.guest.ext4 import Ext4
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult
+from lab.guest.vm import run_boot
 from lab.paths import Paths
-from lab.plan import Plan, PlanEntry
-from lab.suites import kernel_variant, machine_for
-from lab.vm import RunResult, run_plan
+from lab.subjects.wrais import crash
+from lab.suite import kernel_variant, machine_for
 
 FS_MB = 63
 SECONDS = 4
@@ -84,11 +86,11 @@ def logged_disk(image: Path, log: Path) -> tuple[str, ...]:
     return (*devices, "-device", "virtio-blk-pci,drive=crash")
 
 
-def booted(paths: Paths, guest: Machine, name: str, script: str) -> RunResult:
+def booted(paths: Paths, guest: Machine, name: str, script: str) -> BootResult:
     """Boot for one script."""
     logs = paths.logs / kernel_variant(os.environ) / name
-    plan = Plan((PlanEntry("crash", ("sh", "-c", script), TIMEOUT_S),))
-    return run_plan(paths, guest, plan, 2 * TIMEOUT_S, logs)
+    program = Program("crash", ("sh", "-c", script), TIMEOUT_S)
+    return run_boot(paths, Boot(name, guest, (program,)), logs, lost_s=2 * TIMEOUT_S)
 
 
 def written(paths: Paths, layout: Layout, where: Path, parts: str = ON) -> crash.Replay:
@@ -105,7 +107,7 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = ON) -> crash
     name = f"crash-{layout.name}{'-broken' if parts == BROKEN else ''}"
     run = booted(paths, guest, name, script(layout.options, parts))
     assert run.ok, f"{run.console}: {run.problems()}"
-    copies = [line.split()[-1] for line in run.entry("crash").output if "copy_outs" in line]
+    copies = [line.split()[-1] for line in run.program("crash").output if "copy_outs" in line]
     assert len(copies) == 1 and (copies != ["0"]) == (parts != OFF), f"{run.console}: {copies}"
     return crash.Replay(log, crash.read_log(log), before)
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every entry of every suite, in guests that boot once a suite."""
+"""Every program of every suite, in guests that boot once a suite."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from lab.ktap import Case, Status
-from lab.suites import Entry, Suite, SuiteRuns
+from lab.guest.boot import Boot, Program
+from lab.guest.ktap import Case, Status
+from lab.schedule import Schedule
 
 OUTPUT_LINES = 30
 
@@ -18,12 +19,12 @@ def _failed(cases: tuple[Case, ...], depth: int = 0) -> Iterator[str]:
         yield from _failed(case.subtests, depth + 1)
 
 
-def test_entry(guest_runs: SuiteRuns, guest_entry: tuple[Suite, Entry]) -> None:
-    """The entry ends well and the kernel has nothing to complain about meanwhile."""
-    suite, entry = guest_entry
-    run = guest_runs.of(suite)
-    result = run.entry(entry.name)
-    splats = [str(splat) for splat in run.splats if splat.entry == entry.name]
+def test_program(schedule: Schedule, program: tuple[Boot, Program]) -> None:
+    """It ends well, and neither the kernel nor the boot has anything to complain about."""
+    suite, wanted = program
+    run = schedule.of(suite.name)
+    result = run.program(wanted.name)
+    splats = [str(splat) for splat in run.splats if splat.entry == wanted.name]
     assert not splats, f"{run.console}: {splats}"
     if result.status is Status.SKIP:
         pytest.skip(result.reason)
@@ -31,11 +32,12 @@ def test_entry(guest_runs: SuiteRuns, guest_entry: tuple[Suite, Entry]) -> None:
     assert result.status is Status.OK, "\n".join(
         [f"{result.status}: {result.reason}", *details, f"console: {run.console}"]
     )
+    assert not run.whole(), f"{run.console}: {run.whole()}"
 
 
-def test_console(guest_runs: SuiteRuns, guest_suite: Suite) -> None:
+def test_console(schedule: Schedule, suite: Boot) -> None:
     """The guest came and went as it should, silently, and tested something."""
-    run = guest_runs.of(guest_suite)
+    run = schedule.of(suite.name)
     assert not run.errors, f"{run.console}: {run.errors}"
     assert not run.splats, f"{run.console}: {[str(splat) for splat in run.splats]}"
-    assert not run.all_skipped, "all entries were skipped"
+    assert not run.all_skipped, "all programs were skipped"

@@ -6,21 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from lab.machine import Machine
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult
+from lab.guest.vm import run_boot
 from lab.paths import Paths
-from lab.plan import Plan, PlanEntry
-from lab.vm import RunResult, run_plan
 
-WALL_S = 600.0
+BUDGET_S = 100.0
 MACHINE = Machine(accel="icount", icount_shift=3, root=False)
 
-PLAN = Plan(
-    (
-        PlanEntry("fair", ("lottery-fair", "--json", "--tasks", "8", "--work-ms", "10"), 60),
-        PlanEntry("schedstat", ("@cat", "/proc/schedstat"), 60),
-        PlanEntry("interrupts", ("@cat", "/proc/interrupts"), 60),
-        PlanEntry("random", ("@cat", "/proc/sys/kernel/random/uuid"), 60),
-    )
+PROGRAMS = (
+    Program("fair", ("lottery-fair", "--json", "--tasks", "8", "--work-ms", "10"), 60),
+    Program("schedstat", ("@cat", "/proc/schedstat"), 60),
+    Program("interrupts", ("@cat", "/proc/interrupts"), 60),
+    Program("random", ("@cat", "/proc/sys/kernel/random/uuid"), 60),
 )
 
 
@@ -29,26 +28,26 @@ def test_two_boots_are_the_same(lab_paths: Paths, cpus: int) -> None:
     """Side by side, so that each disturbs the other's host time."""
     machine = replace(MACHINE, cpus=cpus)
 
-    def boot(which: str) -> RunResult:
-        log_dir = lab_paths.logs / machine.kernel / f"icount-{cpus}{which}"
-        return run_plan(lab_paths, machine, PLAN, WALL_S, log_dir)
+    def boot(which: str) -> BootResult:
+        name = f"icount-{cpus}{which}"
+        log_dir = lab_paths.logs / machine.kernel / name
+        return run_boot(lab_paths, Boot(name, machine, PROGRAMS, budget_s=BUDGET_S), log_dir)
 
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(boot, "ab")
     assert one.ok, one.problems()
-    assert [entry.output for entry in one.entries] == [entry.output for entry in other.entries]
+    assert [p.output for p in one.programs] == [p.output for p in other.programs]
     streams = [run.console.with_name("result.ktap").read_bytes() for run in (one, other)]
     assert streams[0] == streams[1]
 
 
 def test_the_seed_counts(lab_paths: Paths) -> None:
     """Another seed is another run: repeats are samples, not copies."""
-    plan = Plan((PLAN.entries[-1],))
 
     def boot(seed: int) -> list[str]:
-        machine = replace(MACHINE, seed=seed)
-        log_dir = lab_paths.logs / machine.kernel / f"icount-seed-{seed}"
-        return run_plan(lab_paths, machine, plan, WALL_S, log_dir).entry("random").output
+        boot = Boot(f"icount-seed-{seed}", replace(MACHINE, seed=seed), PROGRAMS[-1:])
+        result = run_boot(lab_paths, boot, lab_paths.logs / MACHINE.kernel / boot.name)
+        return result.program("random").output
 
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(boot, (1, 2))

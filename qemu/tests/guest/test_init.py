@@ -6,29 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from lab.console import Kind
-from lab.ktap import Status
-from lab.machine import Machine
+from lab.guest.accel import apply, asked_for
+from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, Outcome
+from lab.guest.vm import run_boot, run_command
 from lab.paths import Paths
-from lab.plan import Plan, PlanEntry
-from lab.suites import SuiteRuns
-from lab.vm import Outcome, RunResult, run_command, run_plan
 
 WALL_S = 300.0
 
 
-def sh(name: str, script: str, timeout_s: int = 60) -> PlanEntry:
+def sh(name: str, script: str, timeout_s: int = 60) -> Program:
     """A script as an entry."""
-    return PlanEntry(name, ("sh", "-c", script), timeout_s)
+    return Program(name, ("sh", "-c", script), timeout_s)
 
 
-ENTRIES = (
+PROGRAMS = (
     sh("output", r"echo one; printf 'two\nthree'"),
     sh("garbage", r"printf '\377\000\nnot ok 1 fake\nKTAP\n'"),
     sh("exit-3", "echo first >&2; echo 'the reason' >&2; exit 3"),
     sh("skip", "echo 'no such disk' >&2; exit 4"),
     sh("signal", "kill -SEGV $$"),
-    PlanEntry("missing", ("no-such-program",), 60),
+    Program("missing", ("no-such-program",), 60),
     sh("timeout", "setsid sleep 1000 & echo waiting; exec sleep 1000", 2),
     sh("leftover", "setsid sleep 1000 & exit 0"),
     sh("nothing-left", "! grep -qx sleep /proc/[0-9]*/comm"),
@@ -42,9 +43,9 @@ ENTRIES = (
     ),
     sh("ordinary", "chrt -p $$ | grep SCHED_OTHER && chrt -p 1 | grep SCHED_FIFO"),
     sh("quoted", "echo 'WARNING: says a program' >&2"),
-    PlanEntry("cat", ("@cat", "/proc/cmdline"), 60),
-    PlanEntry("bad-builtin", ("@dog",), 60),
-    PlanEntry("odd-arguments", ("printf", "%s|", "a\tb", "c\nd", "e\\f", ""), 60),
+    Program("cat", ("@cat", "/proc/cmdline"), 60),
+    Program("bad-builtin", ("@dog",), 60),
+    Program("odd-arguments", ("printf", "%s|", "a\tb", "c\nd", "e\\f", ""), 60),
 )
 
 OK, FAIL, SKIP, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.TIMEOUT
@@ -54,7 +55,6 @@ OK, FAIL, SKIP, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.TIMEOUT
 class Boots:
     """Boots for these tests, with their logs in a place of their own."""
 
-    runs: SuiteRuns
     paths: Paths
     machine: Machine
 
@@ -62,22 +62,29 @@ class Boots:
         """Where the logs of a boot are."""
         return self.paths.logs / self.machine.kernel / f"init-{name}"
 
-    def plan(self, name: str, plan: Plan, machine: Machine | None = None) -> RunResult:
-        """Boot and carry out a plan."""
-        chosen = self.runs.machine(machine or self.machine)
-        return run_plan(self.paths, chosen, plan, WALL_S, self.log_dir(name))
+    def here(self, boot: Boot) -> Boot:
+        """The boot as it is to be run on this host."""
+        return replace(boot, machine=apply(self.paths, boot.machine, asked_for(None)))
+
+    def run(self, boot: Boot) -> BootResult:
+        """Boot and run the programs."""
+        return run_boot(self.paths, self.here(boot), self.log_dir(boot.name), lost_s=WALL_S)
+
+    def programs(self, name: str, programs: tuple[Program, ...]) -> BootResult:
+        """The same on the ordinary machine."""
+        return self.run(Boot(name, self.machine, programs))
 
 
 @pytest.fixture(scope="module")
-def boots(guest_runs: SuiteRuns, lab_paths: Paths) -> Boots:
+def boots(lab_paths: Paths) -> Boots:
     """Boots of an ordinary machine."""
-    return Boots(guest_runs, lab_paths, Machine())
+    return Boots(lab_paths, Machine())
 
 
 @pytest.fixture(scope="module")
-def result(boots: Boots) -> RunResult:
+def result(boots: Boots) -> BootResult:
     """One boot for all entries."""
-    return boots.plan("entries", Plan(ENTRIES))
+    return boots.programs("programs", PROGRAMS)
 
 
 @pytest.mark.parametrize(
@@ -102,25 +109,25 @@ def result(boots: Boots) -> RunResult:
         ("bad-builtin", FAIL, "exit 2: @dog with 0 arguments: no such builtin"),
         ("odd-arguments", OK, ""),
     ],
-    ids=[entry.name for entry in ENTRIES],
+    ids=[program.name for program in PROGRAMS],
 )
-def test_status(result: RunResult, name: str, status: Status, reason: str) -> None:
+def test_status(result: BootResult, name: str, status: Status, reason: str) -> None:
     """Each end has its own words."""
-    entry = result.entry(name)
-    assert entry.status is status, entry
-    assert entry.reason.startswith(reason) if reason else entry.reason == ""
+    program = result.program(name)
+    assert program.status is status, program
+    assert program.reason.startswith(reason) if reason else program.reason == ""
 
 
-def test_output(result: RunResult) -> None:
+def test_output(result: BootResult) -> None:
     """Standard output arrives line by line, whatever is in it."""
-    assert result.entry("output").output == ["one", "two", "three"]
-    assert result.entry("garbage").output[1:] == ["not ok 1 fake", "KTAP"]
-    assert result.entry("timeout").output == ["waiting"]
-    assert "console=ttyS0" in result.entry("cat").output[0]
-    assert result.entry("odd-arguments").output == ["a\tb|c", "d|e\\f||"]
+    assert result.program("output").output == ["one", "two", "three"]
+    assert result.program("garbage").output[1:] == ["not ok 1 fake", "KTAP"]
+    assert result.program("timeout").output == ["waiting"]
+    assert "console=ttyS0" in result.program("cat").output[0]
+    assert result.program("odd-arguments").output == ["a\tb|c", "d|e\\f||"]
 
 
-def test_whole_run(result: RunResult) -> None:
+def test_whole_run(result: BootResult) -> None:
     """Bad entries do not disturb the guest: it goes on, and powers off."""
     assert result.outcome is Outcome.DONE and result.errors == [] and result.splats == []
     assert not result.ok
@@ -128,34 +135,33 @@ def test_whole_run(result: RunResult) -> None:
 
 def test_deferred(boots: Boots) -> None:
     """The same results when they are kept until the end."""
-    plan = Plan(ENTRIES[:4], defer=True)
-    result = boots.plan("deferred", plan)
-    assert [entry.status for entry in result.entries] == [OK, OK, FAIL, SKIP]
-    assert result.entry("output").output == ["one", "two", "three"]
+    result = boots.run(Boot("deferred", boots.machine, PROGRAMS[:4], defer=True))
+    assert [program.status for program in result.programs] == [OK, OK, FAIL, SKIP]
+    assert result.program("output").output == ["one", "two", "three"]
 
 
 def test_panic(boots: Boots) -> None:
     """A panic ends the run at once; the entry that caused it crashed."""
-    entries = (
+    programs = (
         sh("before", "true"),
         sh("crash", "echo c >/proc/sysrq-trigger"),
         sh("after", "true"),
     )
-    result = boots.plan("panic", Plan(entries))
+    result = boots.programs("panic", programs)
     assert result.outcome is Outcome.PANIC
-    assert [e.status for e in result.entries] == [OK, Status.CRASH, Status.CRASH]
+    assert [program.status for program in result.programs] == [OK, Status.CRASH, Status.CRASH]
     assert (Kind.PANIC, "crash") in {(splat.kind, splat.entry) for splat in result.splats}
 
 
 def test_splat(boots: Boots) -> None:
     """A line of the kernel's log is found and attributed."""
-    entries = (sh("quiet", "true"), sh("loud", "echo '<4>WARNING: x' >/dev/kmsg"))
-    result = boots.plan("splat", Plan(entries))
-    assert [entry.status for entry in result.entries] == [OK, OK]
+    programs = (sh("quiet", "true"), sh("loud", "echo '<4>WARNING: x' >/dev/kmsg"))
+    result = boots.programs("splat", programs)
+    assert [program.status for program in result.programs] == [OK, OK]
     assert [(splat.kind, splat.entry) for splat in result.splats] == [(Kind.WARNING, "loud")]
 
 
-class BadPlan(Plan):
+class BadPlan(Boot):
     """A plan that PID 1 cannot read."""
 
     def render(self) -> str:
@@ -166,7 +172,7 @@ class BadPlan(Plan):
 def test_bad_plan(boots: Boots) -> None:
     """One clear message, no entry run, power off."""
     machine = replace(boots.machine, root=False)
-    result = boots.plan("bad-plan", BadPlan((sh("a", "true"),)), machine)
+    result = boots.run(BadPlan("bad-plan", machine, (sh("a", "true"),)))
     assert result.outcome is Outcome.DONE and not result.ok
     assert "lab: plan: line 2: bad item 'entri'" in result.console.read_text()
 
@@ -174,13 +180,8 @@ def test_bad_plan(boots: Boots) -> None:
 def test_no_disk(boots: Boots) -> None:
     """A root image that does not come: the guest says so instead of hanging."""
     machine = replace(boots.machine, root=False, accel="icount", icount_shift=3)
-    result = run_plan(
-        boots.paths,
-        machine.with_append("lab.root=vda"),
-        Plan((sh("a", "true"),)),
-        WALL_S,
-        boots.log_dir("no-disk"),
-    )
+    boot = Boot("no-disk", machine.with_append("lab.root=vda"), (sh("a", "true"),))
+    result = run_boot(boots.paths, boot, boots.log_dir("no-disk"), lost_s=WALL_S)
     assert result.outcome is Outcome.DONE and not result.ok
     assert "lab: root image: no /dev/vda after 10 s" in result.console.read_text()
 
@@ -195,9 +196,9 @@ def test_no_disk(boots: Boots) -> None:
 )
 def test_command(boots: Boots, script: str, output: bytes, status: int) -> None:
     """Output byte by byte, and the exit status."""
-    plan = Plan((PlanEntry("command", ("sh", "-c", script), 0),), mode="command")
+    program = Program("command", ("sh", "-c", script), 0)
+    boot = boots.here(Boot("command", boots.machine, (program,), mode="command"))
     got: list[bytes] = []
-    machine = boots.runs.machine(boots.machine)
-    result = run_command(boots.paths, machine, plan, WALL_S, boots.log_dir("command"), got.append)
+    result = run_command(boots.paths, boot, WALL_S, boots.log_dir("command"), got.append)
     assert (b"".join(got), result.status) == (output, status)
     assert result.outcome is Outcome.DONE and result.errors == []

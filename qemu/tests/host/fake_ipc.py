@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from lab.experiments.boots import Job
-from lab.experiments.ipc.plan import Cell, CellJob
+
+from lab.subjects.ipc.experiment import Cell, CellJob
 from tests.host import canned
 from tests.host.canned import Rows
 

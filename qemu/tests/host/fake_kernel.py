@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from lab import patches as patches_
 from lab.paths import Paths
+from lab.tree import patches as patches_
 
 CORE_C = "".join(f"line {number}\n" for number in range(1, 21))
 FAIR_C = "int fair;\n"

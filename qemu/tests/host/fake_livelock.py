@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from lab.experiments.boots import Job
-from lab.experiments.livelock import variants as v
-from lab.experiments.livelock.plan import Curve, CurveJob
+
+from lab.subjects.livelock import variants as v
+from lab.subjects.livelock.experiment import Curve, CurveJob
 from tests.host import canned
 from tests.host.canned import Rows
 

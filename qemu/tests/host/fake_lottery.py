@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.experiments.boots import Boot, Job, Outputs
+
 from tests.host.canned import Rows
 
 Change = Callable[[Boot, Job, Rows], Rows]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from lab.experiments.boots import Boot, Job, Outputs
-from lab.experiments.wrais.plan import PROBES, SQLITE, Cell, CellJob
-from lab.experiments.wrais.variants import NO_PARTS
+
+from lab.subjects.wrais.experiment import PROBES, SQLITE, Cell, CellJob
+from lab.subjects.wrais.variants import NO_PARTS
 from tests.host import canned
 from tests.host.canned import Rows
 

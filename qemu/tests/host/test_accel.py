@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, accel
-from lab.accel import AUTO, apply, asked_for, choose, kvm_works, probe_kvm
-from lab.machine import Machine
+from lab import LabError
+from lab.guest import accel
+from lab.guest.accel import AUTO, apply, asked_for, choose, kvm_works, probe_kvm
+from lab.guest.machine import Machine
 from lab.paths import Paths
 
 

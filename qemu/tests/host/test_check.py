@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, check, patches
-from lab.patches import Patch
+from lab import LabError
 from lab.paths import Paths
+from lab.tree import check, patches
+from lab.tree.patches import Patch
 from tests.host.fake_kernel import checkout, patch, set_series, tarball
 
 GOOD = patch()

@@ -3,7 +3,7 @@
 
 import pytest
 
-from lab.console import Console, Kind, classify
+from lab.guest.console import Console, Kind, classify
 
 COMPLAINTS = [
     (Kind.PANIC, "Kernel panic - not syncing: Attempted to kill init! exitcode=0x0000000b"),

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from lab.experiments.boots import Boot, Job, Outputs
 
 from lab import demo
-from lab.experiments.boots import Boot, Job, Outputs
-from lab.experiments.ipc import plan as ipc_plan
-from lab.experiments.livelock.plan import Curve, CurveJob
-from lab.experiments.measured import Measured
-from lab.experiments.udp import plan as udp_plan
-from lab.experiments.wrais.plan import Cell, CellJob
 from lab.paths import Paths
+from lab.report.measured import Measured
+from lab.subjects.ipc import experiment as ipc_plan
+from lab.subjects.livelock.experiment import Curve, CurveJob
+from lab.subjects.udp import experiment as udp_plan
+from lab.subjects.wrais.experiment import Cell, CellJob
 from tests.host import fake_ipc, fake_livelock, fake_lottery, fake_udp, fake_wrais
 from tests.host.canned import Rows, unchanged
 

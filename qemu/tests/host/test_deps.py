@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, deps
+from lab import LabError
+from lab.host import deps
 
 
 def dpkg(*installed: str) -> deps.Run:

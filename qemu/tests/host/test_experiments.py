@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab.experiments.boots import Boot, Finished, Job, Outputs, run_boots
 
 from lab import LabError
-from lab.experiments.bench import Bench, make_bench, run
-from lab.experiments.boots import Boot, Finished, Job, Outputs, run_boots
-from lab.experiments.goals import Goal, format_table, goals_table
-from lab.experiments.lottery import goals as lottery_goals
-from lab.experiments.lottery import plan
-from lab.experiments.lottery.metrics import evaluate
-from lab.experiments.lottery.output import FloorRow, ScaleRow
-from lab.experiments.measured import differing, first_difference, repeat_goal
-from lab.experiments.rows import read_rows
-from lab.experiments.stats import rank_correlation, ranks, spread
-from lab.experiments.summary import summarise
+from lab.bench import Bench, make_bench, run
 from lab.paths import Paths
-from lab.records import Record, Sample, read_csv, read_json
+from lab.report.goals import Goal, format_table, goals_table
+from lab.report.measured import differing, first_difference, repeat_goal
+from lab.report.records import Record, Sample, read_csv, read_json
+from lab.report.rows import read_rows
+from lab.report.stats import rank_correlation, ranks, spread
+from lab.report.summary import summarise
+from lab.subjects.lottery import goals as lottery_goals
+from lab.subjects.lottery.metrics import evaluate
+from lab.subjects.lottery.output import FloorRow, ScaleRow
 from tests.host.canned import Rows
 from tests.host.fake_lottery import FakeRunner
 

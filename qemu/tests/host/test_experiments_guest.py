@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from lab import LabError
-from lab.console import Kind, Splat
 from lab.experiments import guest
 from lab.experiments.boots import Boot, Job
-from lab.ext4 import Ext4
-from lab.ktap import Status
-from lab.machine import Machine
+from lab.guest.plan import Plan
+
+from lab import LabError
+from lab.guest.console import Kind, Splat
+from lab.guest.ext4 import Ext4
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.vm import EntryResult, Outcome, RunResult
 from lab.paths import Paths
-from lab.plan import Plan
-from lab.vm import EntryResult, Outcome, RunResult
 
 JOBS = (
     Job("scale", "scale-20-1", ("lottery-scale", "20", "--json"), 0.05),

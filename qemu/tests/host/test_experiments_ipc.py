@@ -8,18 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lab.experiments.boots import Finished
 
 from lab import LabError
-from lab.experiments.bench import make_bench, run
-from lab.experiments.boots import Finished
-from lab.experiments.goals import Goal
-from lab.experiments.ipc import plan
-from lab.experiments.ipc.figures import distance, distributions
-from lab.experiments.ipc.goals import goals
-from lab.experiments.ipc.metrics import STATS, Bucket, evaluate, read_buckets
-from lab.experiments.ipc.reference import TABLE
+from lab.bench import make_bench, run
 from lab.paths import Paths
-from lab.records import Record, read_csv, read_json
+from lab.report.goals import Goal
+from lab.report.records import Record, read_csv, read_json
+from lab.subjects.ipc.figures import distance, distributions
+from lab.subjects.ipc.goals import goals
+from lab.subjects.ipc.metrics import STATS, Bucket, evaluate, read_buckets
+from lab.subjects.ipc.reference import TABLE
 from tests.host.canned import Rows
 from tests.host.fake_ipc import FakeRunner
 

@@ -10,20 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab.experiments import guest
+from lab.experiments.boots import Finished
 
 from lab import LabError
-from lab.experiments import guest
-from lab.experiments.bench import make_bench, run
-from lab.experiments.boots import Finished
-from lab.experiments.goals import Goal, find, value
-from lab.experiments.livelock import goals as livelock_goals
-from lab.experiments.livelock import plan
-from lab.experiments.livelock import variants as v
-from lab.experiments.livelock.figures import draw
-from lab.experiments.livelock.metrics import UNITS, evaluate
-from lab.experiments.measured import Measured
+from lab.bench import make_bench, run
 from lab.paths import Paths
-from lab.records import Record, read_csv, read_json, write_json
+from lab.report.goals import Goal, find, value
+from lab.report.measured import Measured
+from lab.report.records import Record, read_csv, read_json, write_json
+from lab.subjects.livelock import goals as livelock_goals
+from lab.subjects.livelock import variants as v
+from lab.subjects.livelock.figures import draw
+from lab.subjects.livelock.metrics import UNITS, evaluate
 from tests.host.canned import unchanged
 from tests.host.fake_livelock import Change, FakeRunner, row
 

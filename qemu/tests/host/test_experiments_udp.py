@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab.experiments.boots import Boot, Finished, Job, Outputs, run_boots
+from lab.host.native import host_runner
 
 from lab import LabError
-from lab.experiments.bench import make_bench, run
-from lab.experiments.boots import Boot, Finished, Job, Outputs, run_boots
-from lab.experiments.goals import Goal
-from lab.experiments.host import host_runner
-from lab.experiments.udp import iperf, plan
-from lab.experiments.udp.goals import goals
-from lab.experiments.udp.metrics import evaluate
+from lab.bench import make_bench, run
 from lab.paths import Paths
-from lab.records import Record, read_json
+from lab.report.goals import Goal
+from lab.report.records import Record, read_json
+from lab.subjects.udp import iperf, plan
+from lab.subjects.udp.goals import goals
+from lab.subjects.udp.metrics import evaluate
 from tests.host.canned import Rows, unchanged
 from tests.host.fake_udp import Change, FakeRunner
 

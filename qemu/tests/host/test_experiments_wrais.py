@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from lab import LabError, slowdisk
 from lab.experiments import guest
-from lab.experiments.bench import make_bench, run
 from lab.experiments.boots import Finished
-from lab.experiments.goals import Goal, find, value
-from lab.experiments.measured import Measured
-from lab.experiments.wrais import goals as wrais_goals
-from lab.experiments.wrais import plan
-from lab.experiments.wrais import variants as v
-from lab.experiments.wrais.figures import draw
-from lab.experiments.wrais.metrics import UNITS, evaluate
+
+from lab import LabError
+from lab.bench import make_bench, run
+from lab.guest import slowdisk
 from lab.paths import Paths
-from lab.records import Record, read_csv, read_json, write_json
+from lab.report.goals import Goal, find, value
+from lab.report.measured import Measured
+from lab.report.records import Record, read_csv, read_json, write_json
+from lab.subjects.wrais import goals as wrais_goals
+from lab.subjects.wrais import variants as v
+from lab.subjects.wrais.figures import draw
+from lab.subjects.wrais.metrics import UNITS, evaluate
 from tests.host.canned import unchanged
 from tests.host.fake_wrais import Change, FakeRunner, probe_row, sqlite_row
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, ext4
-from lab.ext4 import UNIT, Ext4
+from lab import LabError
+from lab.guest import ext4
+from lab.guest.ext4 import UNIT, Ext4
 
 SMALL = Ext4(size_mb=64, block=4096, journal_mb=4)
 

@@ -64,7 +64,7 @@ def test_the_guest_takes_frames_from_the_sender_alone() -> None:
 
 @pytest.mark.parametrize(("driver", "hybrid"), [("e1000", False), ("napi_livelock", True)])
 def test_the_plan(driver: str, hybrid: bool) -> None:
-    text = Flood(driver, 1000, 5).plan().render()
+    text = Flood(driver, 1000, 5).boot(1, 2).render()
     assert f"@insmod\t{driver}" in text and "--seconds 5" in text
     assert ("echo hybrid" in text) is hybrid
 

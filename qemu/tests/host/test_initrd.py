@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.initrd import build, character_device, directory, file, pack
+from lab.guest.initrd import build, character_device, directory, file, pack
 from lab.paths import Paths
 
 

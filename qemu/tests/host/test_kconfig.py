@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, kconfig
+from lab import LabError
 from lab.paths import Paths
+from lab.tree import kconfig
 from tests.host.fake_kernel import FakeMake, fake_make, patch, prepared, set_series
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, kernel, patches
+from lab import LabError
 from lab.paths import Paths
+from lab.tree import kernel, patches
 from tests.host.fake_kernel import FakeMake, fake_make, prepared, set_series, tarball
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.ktap import Case, Status, Stream, parse
+from lab.guest.ktap import Case, Status, Stream, parse
 
 
 def document(text: str) -> list[str]:

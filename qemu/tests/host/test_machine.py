@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lab import LabError
-from lab.machine import Files, Machine
-from lab.nics import pairs
+from lab.guest.machine import Files, Machine
+from lab.guest.nics import pairs
 from lab.paths import Paths
 
 PATHS = Paths(Path("/top"), Path("/out"))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, modules
-from lab.initrd import build
+from lab import LabError
+from lab.guest.initrd import build
 from lab.paths import Paths
+from lab.tree import modules
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, patches
+from lab import LabError
 from lab.paths import Paths
+from lab.tree import patches
 from tests.host.fake_kernel import CORE_C, checkout, patch, set_series, snapshot, tarball
 
 CORE = "kernel/sched/core.c"

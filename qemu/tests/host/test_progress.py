@@ -3,7 +3,7 @@
 
 import io
 
-from lab.progress import Progress
+from lab.host.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lab import LabError
-from lab.records import (
+from lab.report.records import (
     Record,
     Sample,
     read_csv,

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.experiments.bench import make_bench, run
-from lab.experiments.lottery.figures import Finisher, figure_1, figure_3
+from lab.bench import make_bench, run
 from lab.paths import Paths
-from lab.records import Record, read_json, write_json
-from lab.report import main
+from lab.redraw import main
+from lab.report.records import Record, read_json, write_json
+from lab.subjects.lottery.figures import Finisher, figure_1, figure_3
 from tests.host.fake_lottery import FakeRunner
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"

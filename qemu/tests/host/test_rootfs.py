@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, rootfs
+from lab import LabError
+from lab.host import rootfs
 from lab.paths import Paths
 
 TARGETS = """\

@@ -187,4 +187,4 @@ def test_plan_of_a_shell(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Request, "of", remember)
     lab("--dry-run")
-    assert "term\txterm\t50\t132\n" in asked[0].plan().render()
+    assert "term\txterm\t50\t132\n" in asked[0].boot(asked[0].machine).render()

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab import LabError, slowdisk
+from lab import LabError
+from lab.guest import slowdisk
 
 
 def test_words() -> None:

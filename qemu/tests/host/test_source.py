@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, source
+from lab import LabError
+from lab.tree import source
 from tests.host.fake_kernel import makefile, snapshot, tarball, tree
 
 

@@ -13,37 +13,41 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.console import Kind
-from lab.ktap import Status
-from lab.machine import Machine
+from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, Outcome
+from lab.guest.vm import CommandStream, run_boot, run_command
 from lab.paths import Paths
-from lab.plan import Plan, PlanEntry
-from lab.vm import CommandStream, Outcome, RunResult, run_command, run_plan
 
 NAMES = ("alpha", "beta", "gamma")
-PLAN = Plan(tuple(PlanEntry(name, (name,), 60) for name in NAMES))
+PROGRAMS = tuple(Program(name, (name,), 60) for name in NAMES)
 OK, FAIL, SKIP, CRASH, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.CRASH, Status.TIMEOUT
 
 QEMU = Path(__file__).resolve().parents[2]
 
-Replay = Callable[..., RunResult]
+Replay = Callable[..., BootResult]
 
 
 @pytest.fixture
 def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
-    """Run the plan of three entries on a recorded guest."""
+    """Run three programs on a recorded guest."""
 
-    def run(name: str, end: str = "exit", timeout_s: float = 30, grace_s: float = 0.3) -> RunResult:
+    def run(
+        name: str, end: str = "exit", timeout_s: float = 30, grace_s: float = 0.3
+    ) -> BootResult:
         machine = fake_machine.with_append(f"fake.replay={name}", f"fake.end={end}")
-        return run_plan(built, machine, PLAN, timeout_s, tmp_path / "logs", grace_s=grace_s)
+        boot = Boot("recorded", machine, PROGRAMS)
+        return run_boot(built, boot, tmp_path / "logs", lost_s=timeout_s, grace_s=grace_s)
 
     return run
 
 
-def statuses(result: RunResult) -> list[Status]:
-    """The entries' statuses in the plan's order."""
-    assert [entry.name for entry in result.entries] == list(NAMES)
-    return [entry.status for entry in result.entries]
+def statuses(result: BootResult) -> list[Status]:
+    """The programs' statuses in their order."""
+    assert [program.name for program in result.programs] == list(NAMES)
+    return [program.status for program in result.programs]
 
 
 def test_ok(replay: Replay) -> None:
@@ -52,19 +56,19 @@ def test_ok(replay: Replay) -> None:
     assert result.ok and result.problems() == []
     assert result.outcome is Outcome.DONE
     assert statuses(result) == [OK, OK, OK]
-    assert result.entry("gamma").output == ["two lines", "of output"]
-    assert result.entry("beta").output == []
+    assert result.program("gamma").output == ["two lines", "of output"]
+    assert result.program("beta").output == []
 
 
 @pytest.mark.parametrize(
     ("name", "expected", "problem"),
     [
         ("fail", [OK, FAIL, OK], "beta: fail: exit 1: beta: expected 3, got 4"),
-        ("all-skip", [SKIP, SKIP, SKIP], "all 3 entries were skipped"),
+        ("all-skip", [SKIP, SKIP, SKIP], "all 3 programs were skipped"),
         ("truncated", [OK, OK, CRASH], "truncated: 2 of 3 results"),
         ("timeout", [OK, TIMEOUT, OK], "beta: timeout: timeout"),
         ("duplicate", [OK, OK, CRASH], "result 2 is there twice"),
-        ("count", [OK, OK, CRASH], "the guest planned 2 entries, not 3"),
+        ("count", [OK, OK, CRASH], "the guest planned 2 programs, not 3"),
         ("silent", [CRASH, CRASH, CRASH], "no KTAP version line"),
         ("bad-plan", [CRASH, CRASH, CRASH], "alpha: crash: its result is named 'init'"),
         ("kunit", [OK, FAIL, SKIP], "1 of 1 subtests failed: lottery_draw"),
@@ -83,19 +87,19 @@ def test_skip_is_no_failure(replay: Replay) -> None:
     """One skipped entry among others is told, with its reason, and passes."""
     result = replay("skip")
     assert result.ok and statuses(result) == [OK, SKIP, OK]
-    assert result.entry("beta").reason == "this kernel has no kmemleak"
+    assert result.program("beta").reason == "this kernel has no kmemleak"
 
 
 def test_subtests(replay: Replay) -> None:
     """What a program printed as KTAP is there in full depth."""
     result = replay("nested")
-    api = result.entry("alpha")
+    api = result.program("alpha")
     assert [(case.name, case.status) for case in api.subtests] == [
         ("refuses-huge-tickets", OK),
         ("refuses-other-policy", FAIL),
     ]
     assert api.subtests[1].reason == "expected EINVAL"
-    pool = result.entry("beta").subtests[0]
+    pool = result.program("beta").subtests[0]
     assert [case.name for case in pool.subtests] == ["empty", "sums", "chi_square"]
     assert [case.name for case in pool.subtests[2].subtests] == ["list", "rbtree"]
 
@@ -122,8 +126,8 @@ def test_panic(replay: Replay) -> None:
     result = replay("panic")
     assert result.outcome is Outcome.PANIC
     assert statuses(result) == [OK, CRASH, CRASH]
-    assert result.entry("beta").output == ["beta had got as far as this"]
-    assert result.entry("gamma").reason == "not run: the guest ended in beta"
+    assert result.program("beta").output == ["beta had got as far as this"]
+    assert result.program("gamma").reason == "not run: the guest ended in beta"
     assert {splat.kind for splat in result.splats} == {Kind.OOPS, Kind.PANIC}
 
 
@@ -140,7 +144,7 @@ def test_watchdog(replay: Replay) -> None:
     result = replay("hang", end="hang", timeout_s=5)
     assert result.outcome is Outcome.TIMEOUT
     assert statuses(result) == [OK, TIMEOUT, CRASH]
-    assert result.entry("beta").output == ["beta waits for"]
+    assert result.program("beta").output == ["beta waits for"]
     assert "the watchdog ended the guest after 5 s" in result.errors
 
 
@@ -174,14 +178,14 @@ def test_no_qemu(built: Paths, tmp_path: Path) -> None:
     """Without QEMU there is one clear line."""
     machine = Machine(qemu=str(tmp_path / "no-qemu"))
     with pytest.raises(LabError, match="no-qemu is not installed: make deps"):
-        run_plan(built, machine, PLAN, 5, tmp_path / "logs")
+        run_boot(built, Boot("none", machine, PROGRAMS), tmp_path / "logs")
 
 
 def test_nothing_built(fake_machine: Machine, tmp_path: Path) -> None:
     """What is missing is named together with the target that makes it."""
     paths = Paths(tmp_path / "top", tmp_path / "out")
     with pytest.raises(LabError, match=r"bzImage is missing: make kernel"):
-        run_plan(paths, fake_machine, PLAN, 5, tmp_path / "logs")
+        run_boot(paths, Boot("none", fake_machine, PROGRAMS), tmp_path / "logs")
 
 
 def test_directory_in_use(replay: Replay, tmp_path: Path) -> None:
@@ -205,7 +209,8 @@ def test_only_own_process_is_ended(built: Paths, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     program.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{pids}\nwait\n")
     program.chmod(0o755)
-    run_plan(built, Machine(qemu=str(program)), PLAN, 5, tmp_path / "logs")
+    boot = Boot("forks", Machine(qemu=str(program)), PROGRAMS)
+    run_boot(built, boot, tmp_path / "logs", lost_s=5)
     for pid in map(int, pids.read_text().split()):
         with pytest.raises(ProcessLookupError):
             _signal_until_gone(pid)
@@ -224,11 +229,11 @@ def _signal_until_gone(pid: int) -> None:
 RUNNER = """
 import sys
 from pathlib import Path
-from lab.machine import Machine
+from lab.guest.machine import Machine
 from lab.paths import Paths
-from lab.plan import Plan
-from lab.vm import run_plan
-run_plan(Paths.from_env(), Machine(qemu=sys.argv[1]), Plan(), 600, Path(sys.argv[2]))
+from lab.guest.boot import Boot
+from lab.guest.vm import run_boot
+run_boot(Paths.from_env(), Boot("sleeps", Machine(qemu=sys.argv[1])), Path(sys.argv[2]))
 """
 
 
@@ -270,7 +275,8 @@ class Counter:
 def test_progress(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
     """k of n is told as the results come."""
     counter = Counter()
-    run_plan(built, fake_machine, PLAN, 30, tmp_path / "logs", progress=counter)
+    boot = Boot("counted", fake_machine, PROGRAMS)
+    run_boot(built, boot, tmp_path / "logs", progress=counter)
     assert counter.seen == sorted(counter.seen) and counter.seen[-1] == 3
     assert counter.closed
 
@@ -318,8 +324,8 @@ def test_command_stream(sent: bytes, output: bytes, status: int | None) -> None:
 def test_command_without_guest(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
     """A guest that gives up hands its reason over."""
     machine = fake_machine.with_append("fake.replay=bad-plan")
-    plan = Plan((PlanEntry("command", ("true",), 0),), mode="command")
+    boot = Boot("command", machine, (Program("command", ("true",), 0),), mode="command")
     out: list[bytes] = []
-    result = run_command(built, machine, plan, 30, tmp_path / "logs", out.append)
+    result = run_command(built, boot, 30, tmp_path / "logs", out.append)
     assert result.status is None and result.outcome is Outcome.DIED
     assert any("plan: line 3: bad item 'entri'" in error for error in result.errors)

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from lab import kconfig, patches
-from lab.kernel import REPRODUCIBLE, environment, kbuild
 from lab.paths import Paths
+from lab.tree import kconfig, patches
+from lab.tree.kernel import REPRODUCIBLE, environment, kbuild
 
 # How the names of the patches begin that fix the base.
 FIXES = "00"

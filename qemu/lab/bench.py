@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `bench` verb: run an experiment, write its records, judge its goals, draw its figures."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import LabError
+from lab.experiment import FULL, QUICK, SCOPES, Experiment, measuring, require
+from lab.guest.boot import Boot
+from lab.host.progress import Progress
+from lab.paths import Paths
+from lab.report.goals import Verdict, goals_json, goals_text, missed
+from lab.report.measured import Measured, differing, first_difference, repeat_goal
+from lab.report.records import write_text
+from lab.schedule import Runner, Schedule
+from lab.subjects.registry import PEERS, check_metric, lookup, names
+
+MAX_REPEAT = 10
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One call of the verb; `repeat` runs (1..10) of the whole are compared byte for byte."""
+
+    experiment: Experiment
+    scope: str = FULL
+    only: str | None = None
+    repeat: int = 1
+    workers: int = 1
+
+    @property
+    def whole(self) -> bool:
+        """Everything is measured that the experiment can."""
+        return self.scope == FULL and self.only is None
+
+    @property
+    def stem(self) -> str:
+        """Name of the result files; a partial run never overwrites a full one."""
+        if self.whole:
+            return self.experiment.name
+        return f"{self.experiment.name}-{QUICK if self.scope == FULL else self.scope}"
+
+    def boots(self) -> list[Boot]:
+        """What is booted, once a run."""
+        return self.experiment.boots(self.scope, self.only)
+
+
+def measure(bench: Bench, runner: Runner) -> tuple[Measured, list[dict[str, str]]]:
+    """Run the experiment as often as asked for; the first run's numbers and all runs' files."""
+    first: Measured | None = None
+    runs: list[dict[str, str]] = []
+    for number in range(1, bench.repeat + 1):
+        label = f"bench {bench.experiment.name}"
+        if bench.repeat > 1:
+            label += f" run {number} of {bench.repeat}"
+        measured = bench.experiment.evaluate(run_all(bench.boots(), runner, bench.workers, label))
+        first = first or measured
+        runs.append(measured.files(bench.stem))
+    if first is None:
+        raise LabError(f"repeat {bench.repeat}: must be 1 to {MAX_REPEAT}")
+    return first, runs
+
+
+def run_all(boots: list[Boot], runner: Runner, workers: int, label: str) -> Any:
+    """The results of all boots, with progress; the first error is raised at once."""
+    progress = Progress(label, len(boots), "boots")
+    try:
+        return Schedule(boots, runner, workers).all(progress.update)
+    finally:
+        progress.close()
+
+
+def write(results: Path, bench: Bench, files: dict[str, str], verdicts: list[Verdict]) -> None:
+    """Write a run's files; raw tables that this run did not measure do not stay behind."""
+    for name in bench.experiment.raw:
+        if f"{bench.stem}-{name}.csv" not in files:
+            (results / f"{bench.stem}-{name}.csv").unlink(missing_ok=True)
+    for file, text in sorted(files.items()):
+        write_text(results / file, text)
+    write_text(results / f"{bench.stem}.txt", goals_text(verdicts))
+    write_text(results / f"{bench.stem}-goals.json", goals_json(verdicts))
+
+
+def run(bench: Bench, paths: Paths, runner: Runner) -> int:
+    """Measure, write, draw and judge.  Returns 1 if a goal was missed, else 0.
+
+    That repeated runs are equal is a goal, too.
+    """
+    started = time.monotonic()
+    measured, runs = measure(bench, runner)
+    verdicts = [*bench.experiment.judge(measured.records, bench.whole), repeat_goal(runs)]
+    write(paths.results, bench, runs[0], verdicts)
+    for path in bench.experiment.draw(paths.results, paths.plots, bench.stem):
+        print(path)
+    print(f"{paths.results / bench.stem}.json, measured in {time.monotonic() - started:.0f} s")
+    for name in differing(runs):
+        for number, other in enumerate(runs[1:], 2):
+            if other.get(name) != runs[0].get(name):
+                print(f"run {number} differs: {first_difference(name, runs[0], other)}")
+    print(goals_text(verdicts), end="")
+    return 1 if missed(verdicts) else 0
+
+
+def make_bench(exp: str, scope: str, only: str | None, repeat: int, workers: int) -> Bench:
+    """A checked Bench.  Raises LabError (exit code 2) for an unknown name or a bad number."""
+    experiment = lookup(exp)
+    check_metric(experiment, only)
+    if scope not in SCOPES:
+        raise LabError(f"scope '{scope}': allowed are {', '.join(SCOPES)}")
+    if not 1 <= repeat <= MAX_REPEAT:
+        raise LabError(f"repeat {repeat}: must be 1 to {MAX_REPEAT}")
+    most = 4 * (os.cpu_count() or 1)
+    if not 1 <= workers <= most:
+        raise LabError(f"jobs {workers}: must be 1 to {most}")
+    return Bench(experiment, scope, only, repeat, workers)
+
+
+def whole(name: str, text: str) -> int:
+    """A whole number given on the command line.  Raises LabError naming it otherwise."""
+    try:
+        return int(text)
+    except ValueError:
+        raise LabError(f"{name} '{text}': must be a whole number") from None
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """The --jobs option: guests at a time."""
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=lambda text: whole("jobs", text),
+        default=os.cpu_count() or 1,
+        help="guests running beside each other (default: one a host CPU); changes no figure",
+    )
+
+
+def _main(args: argparse.Namespace) -> int:
+    scope = QUICK if args.quick else FULL
+    bench = make_bench(args.exp, scope, args.only, args.repeat, args.jobs)
+    paths = Paths.from_env()
+    require(paths, {boot.machine.kernel for boot in bench.boots() if not boot.host})
+    return run(bench, paths, measuring(paths, f"bench-{bench.stem}", PEERS))
+
+
+def register(subparsers: Any) -> None:
+    """Add the `bench` verb."""
+    text = "run an experiment: records, goals and figures under $(O)/results and $(O)/plots"
+    parser = subparsers.add_parser("bench", help=text, description=text)
+    parser.add_argument("--exp", metavar="NAME", default="lottery", help=", ".join(names()))
+    parser.add_argument("--quick", action="store_true", help="fewer sizes, seeds and seconds")
+    parser.add_argument("--only", metavar="METRIC", help="measure this metric alone")
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=lambda text: whole("repeat", text),
+        default=1,
+        help=f"run all of it N times (1..{MAX_REPEAT}) and compare the files byte for byte",
+    )
+    add_jobs(parser)
+    parser.set_defaults(func=_main)

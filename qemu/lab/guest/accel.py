@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How the guest is run: TCG, unless KVM has proved that it works.
+
+A /dev/kvm that opens, and creates a machine, may still never leave the
+firmware. So a guest is booted with KVM first, and KVM is used only if PID 1 of
+that guest has answered in time. The verdict holds until the host reboots.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from lab import LabError
+from lab.guest.boot import Boot
+from lab.guest.machine import ACCELS, Machine
+from lab.guest.result import Outcome
+from lab.guest.vm import run_boot
+from lab.paths import Paths
+
+DEFAULT = "tcg"
+AUTO = "auto"
+PROBE_TIMEOUT_S = 8.0
+PROBE_MACHINE = Machine(accel="kvm", root=False, mem_mb=256)
+VERSION_TIMEOUT_S = 20.0
+KVM = Path("/dev/kvm")
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+Probe = Callable[[Paths], bool]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether KVM works, on this boot of the host and with this QEMU."""
+
+    boot_id: str
+    qemu: str
+    kvm: bool
+
+
+def asked_for(value: str | None, environ: Mapping[str, str] | None = None) -> str:
+    """value, or else ACCEL of the environment, or else auto. Raises LabError."""
+    env = os.environ if environ is None else environ
+    wanted = value or env.get("ACCEL") or AUTO
+    if wanted not in (*ACCELS, AUTO):
+        raise LabError(f"ACCEL '{wanted}': allowed are {', '.join(ACCELS)}, {AUTO}")
+    return wanted
+
+
+def probe_kvm(
+    paths: Paths, machine: Machine = PROBE_MACHINE, timeout_s: float = PROBE_TIMEOUT_S
+) -> bool:
+    """Boot a guest that has nothing to do, and see whether it says so in time."""
+    if not os.access(KVM, os.R_OK | os.W_OK):
+        return False
+    with tempfile.TemporaryDirectory(prefix="lab-kvm-") as directory:
+        boot = Boot("kvm-probe", machine)
+        result = run_boot(paths, boot, Path(directory), lost_s=timeout_s)
+    return result.outcome is Outcome.DONE and not result.errors
+
+
+def _here(qemu: str) -> tuple[str, str]:
+    """What a verdict depends on: this boot of the host, this QEMU."""
+    try:
+        version = subprocess.run(
+            [qemu, "--version"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=VERSION_TIMEOUT_S,
+        ).stdout.partition("\n")[0]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LabError(f"cannot run {qemu}: {error}", exit_code=1) from error
+    return BOOT_ID.read_text().strip(), version
+
+
+def _cached(path: Path, boot_id: str, qemu: str) -> Verdict | None:
+    try:
+        verdict = Verdict(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+    return verdict if (verdict.boot_id, verdict.qemu) == (boot_id, qemu) else None
+
+
+def kvm_works(paths: Paths, probe: Probe = probe_kvm, qemu: str = Machine.qemu) -> bool:
+    """The verdict on KVM, from $(O)/kvm.json or from a probe boot."""
+    if not KVM.exists():
+        return False
+    path = paths.out / "kvm.json"
+    boot_id, version = _here(qemu)
+    verdict = _cached(path, boot_id, version)
+    if verdict is None:
+        verdict = Verdict(boot_id, version, probe(paths))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asdict(verdict)) + "\n")
+    return verdict.kvm
+
+
+def choose(paths: Paths, wanted: str, probe: Probe = probe_kvm) -> str:
+    """tcg, kvm or icount for a machine in real time; auto asks for the verdict."""
+    if wanted != AUTO:
+        return wanted
+    return "kvm" if kvm_works(paths, probe) else DEFAULT
+
+
+def apply(paths: Paths, machine: Machine, wanted: str, probe: Probe = probe_kvm) -> Machine:
+    """The machine as it is to be run here.
+
+    What was asked for overrides the machine. Otherwise a machine in virtual
+    time stays so, and one in real time gets KVM if that works.
+    """
+    if wanted == AUTO and not machine.real_time:
+        return machine
+    return replace(machine, accel=choose(paths, wanted, probe))

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A boot: a machine, the programs that run in it, and what is expected of each.
+
+Tests, the demo and the experiments are made of boots and of nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+
+from lab import LabError
+from lab.guest.console import Kind
+from lab.guest.ext4 import Ext4
+from lab.guest.machine import Machine
+
+MODES = ("plan", "shell", "command")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+=/-]{0,99}")
+TIMEOUT_MAX_S = 86400
+WINDOW_MAX = 65535
+
+# Host seconds for the boot, and for a guest second of a machine in real time.
+BOOT_S = 60.0
+REAL_FACTOR = 2.0
+# A guest is taken for lost after so many times its budget, and not before LOST_MIN_S.
+LOST_FACTOR = 4.0
+LOST_MIN_S = 240.0
+# An experiment in virtual time: host seconds for a boot and for a busy guest second.
+VIRTUAL_BOOT_S = 300
+VIRTUAL_FACTOR = 60
+# A kernel full of checks runs several times slower.
+DEBUG_SLOWNESS = 6
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, and what is expected of it: status 0, and KTAP if it prints any.
+
+    argv is executed directly, without a shell; "@..." is a builtin of PID 1.
+    timeout_s counts guest seconds, 0 is no limit. short is the argv of a
+    shortened run. debug says that it is worth its time on the kernel with checks:
+    that it asks something of the kernel, not only of user space. provokes are
+    the complaints of the kernel that belong to what it does. files are what the
+    guest needs for it, by their names relative to /. busy_s is about how long it
+    keeps the guest's CPU busy, in guest seconds.
+
+    In an experiment what is measured: the cell of its matrix. repeat tells
+    equal ones of a boot apart, from 1. On the host itself, peer names a program
+    that is not ours, and hogs are CPU-bound processes beside it.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    timeout_s: int = 30
+    _: KW_ONLY
+    short: tuple[str, ...] | None = None
+    debug: bool = True
+    provokes: tuple[Kind, ...] = ()
+    files: Mapping[str, Path] = field(default_factory=dict, hash=False)
+    busy_s: float = 0.0
+    what: object = None
+    repeat: int = 1
+    peer: str = ""
+    hogs: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises LabError for what PID 1 would not take."""
+        if not NAME.fullmatch(self.name):
+            raise LabError(f"program '{self.name}': a name is up to 100 of A-Za-z0-9_.:+=/-")
+        if not self.argv or not self.argv[0]:
+            raise LabError(f"program '{self.name}': nothing to execute")
+        if any("\0" in arg for arg in self.argv):
+            raise LabError(f"program '{self.name}': an argument holds a NUL byte")
+        if not 0 <= self.timeout_s <= TIMEOUT_MAX_S:
+            raise LabError(
+                f"program '{self.name}': timeout {self.timeout_s} s, "
+                f"allowed are 0 to {TIMEOUT_MAX_S}"
+            )
+
+    @property
+    def ktap(self) -> bool:
+        """Whether it must print results of its own."""
+        return "--ktap" in self.argv or (self.argv[0] == "@cat" and "/kunit/" in self.argv[-1])
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """The window around an interactive shell."""
+
+    name: str
+    rows: int
+    columns: int
+
+
+def _escaped(text: str) -> str:
+    """A field as PID 1 reads it: neither tab nor newline in it."""
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+
+
+@dataclass(frozen=True)
+class Boot:
+    """One machine to boot, and the programs that run in it, in this order.
+
+    disk is a file system that the guest finds as extents in /lab/disk. defer
+    keeps all output in the guest's memory until the last program is done. With
+    host there is no guest: the programs run here, before any guest. budget_s
+    and debug_budget_s are the host seconds that it may take on two cores, on
+    the normal kernel and on the one with checks. mode says what PID 1 does:
+    one program after the other, a shell on terminal, or one command whose
+    output and status are passed on.
+    """
+
+    name: str
+    machine: Machine = field(default_factory=Machine)
+    programs: tuple[Program, ...] = ()
+    _: KW_ONLY
+    disk: Ext4 | None = None
+    defer: bool = False
+    host: bool = False
+    budget_s: float | None = None
+    debug_budget_s: float | None = None
+    mode: str = "plan"
+    terminal: Terminal | None = None
+
+    def __post_init__(self) -> None:
+        """Raises LabError for an unknown mode or a name that is used twice."""
+        if self.mode not in MODES:
+            raise LabError(f"mode '{self.mode}': allowed are {', '.join(MODES)}")
+        seen: set[str] = set()
+        for program in self.programs:
+            if program.name in seen:
+                raise LabError(f"{self.name}: program '{program.name}' is there twice")
+            seen.add(program.name)
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """What the guest needs beside the programs, by names relative to /."""
+        return {name: file for program in self.programs for name, file in program.files.items()}
+
+    @property
+    def _slowness(self) -> int:
+        return DEBUG_SLOWNESS if self.machine.kernel == "debug" else 1
+
+    def lost_s(self) -> float:
+        """Host seconds after which the guest is taken for lost."""
+        if self.budget_s is not None:
+            return max(LOST_MIN_S * min(self._slowness, 2), LOST_FACTOR * self.budget_s)
+        if self.machine.real_time:
+            seconds = sum(program.timeout_s for program in self.programs)
+            return BOOT_S * self._slowness + REAL_FACTOR * seconds
+        return VIRTUAL_BOOT_S + VIRTUAL_FACTOR * self.busy_s
+
+    def program_lost_s(self, program: Program) -> float:
+        """Host seconds after which a program, and with it the guest, is taken for lost."""
+        if not self.machine.real_time or not program.timeout_s:
+            return self.lost_s()
+        return BOOT_S * self._slowness + REAL_FACTOR * program.timeout_s
+
+    @property
+    def busy_s(self) -> float:
+        """About the guest seconds that it keeps a CPU busy."""
+        return sum(program.busy_s for program in self.programs)
+
+    @property
+    def length(self) -> float:
+        """Boots with more of it are started first."""
+        return self.budget_s if self.budget_s is not None else self.busy_s
+
+    def render(self) -> str:
+        """The text of the plan that PID 1 reads."""
+        lines = [["mode", self.mode]]
+        if self.defer:
+            lines.append(["defer", "1"])
+        if self.terminal:
+            rows = min(max(self.terminal.rows, 0), WINDOW_MAX)
+            columns = min(max(self.terminal.columns, 0), WINDOW_MAX)
+            lines.append(["term", self.terminal.name, str(rows), str(columns)])
+        for program in self.programs:
+            lines.append(["entry", program.name, str(program.timeout_s), *program.argv])
+        return "".join("\t".join(map(_escaped, line)) + "\n" for line in lines)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The initramfs: a newc cpio archive whose bytes depend on its content alone."""
+
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import Paths
+from lab.tree import modules
+
+MAGIC = b"070701"
+TRAILER = "TRAILER!!!"
+ALIGN = 4
+FIRST_INODE = 1
+
+DIRECTORIES = ("dev", "lab", "lab/bin", modules.DIRECTORY, "proc", "root", "run", "sys", "tmp")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One member. mode holds the type as well; rdev is (major, minor) of a device."""
+
+    name: str
+    mode: int
+    data: bytes = b""
+    rdev: tuple[int, int] = (0, 0)
+
+
+def directory(name: str) -> Node:
+    """A directory, 0755."""
+    return Node(name, stat.S_IFDIR | 0o755)
+
+
+def file(name: str, data: bytes, mode: int = 0o644) -> Node:
+    """A regular file."""
+    return Node(name, stat.S_IFREG | mode, data)
+
+
+def character_device(name: str, major: int, minor: int) -> Node:
+    """A character device, 0600."""
+    return Node(name, stat.S_IFCHR | 0o600, rdev=(major, minor))
+
+
+def _padding(length: int) -> bytes:
+    return b"\0" * (-length % ALIGN)
+
+
+def _member(node: Node, inode: int) -> bytes:
+    name = node.name.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(node.mode) else 1
+    # inode mode uid gid nlink mtime size dev(2) rdev(2) namesize check
+    fields = (inode, node.mode, 0, 0, links, 0, len(node.data), 0, 0, *node.rdev, len(name), 0)
+    header = MAGIC + b"".join(b"%08X" % field for field in fields)
+    head = header + name
+    return head + _padding(len(head)) + node.data + _padding(len(node.data))
+
+
+def pack(nodes: Iterable[Node]) -> bytes:
+    """The archive: members by name, so that a directory precedes what it holds.
+
+    Raises LabError if a name is there twice.
+    """
+    members = sorted(nodes, key=lambda node: node.name.split("/"))
+    names = [node.name for node in members]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise LabError(f"initramfs: {twice[0]} is there twice", exit_code=1)
+    parts = [_member(node, inode) for inode, node in enumerate(members, FIRST_INODE)]
+    parts.append(_member(Node(TRAILER, 0), 0))
+    return b"".join(parts)
+
+
+def build(paths: Paths, plan: str, extra: Mapping[str, Path] | None = None) -> bytes:
+    """The guest's initramfs: PID 1, our own programs, all in /lab/bin, the plan.
+
+    extra maps more names (relative to /) to host files, which stay executable
+    if they are. Raises LabError (exit code 1) if something is not built.
+    """
+    if not paths.init.is_file():
+        raise LabError(f"{paths.init} is missing: make userland", exit_code=1)
+    nodes = [directory(name) for name in DIRECTORIES]
+    # The kernel opens it for PID 1 before anything is mounted.
+    nodes.append(character_device("dev/console", 5, 1))
+    nodes.append(file("init", paths.init.read_bytes(), 0o755))
+    nodes.append(file("lab/plan", plan.encode()))
+    for programs in (paths.bin, paths.libexec):
+        for program in sorted(programs.iterdir()) if programs.is_dir() else ():
+            if program.is_file():
+                nodes.append(file(f"lab/bin/{program.name}", program.read_bytes(), 0o755))
+    for name, source in (extra or {}).items():
+        executable = source.stat().st_mode & stat.S_IXUSR
+        nodes.append(file(name, source.read_bytes(), 0o755 if executable else 0o644))
+    return pack(nodes)

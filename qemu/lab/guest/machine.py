@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The virtual machine as data, and the QEMU command that starts it."""
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab import LabError
+from lab.guest.nics import Nic
+from lab.paths import VARIANTS, Paths
+from lab.tree import modules
+
+ACCELS = ("tcg", "kvm", "icount")
+CPUS_MAX = 64
+MEM_MIN_MB = 128
+MEM_MAX_MB = 65536
+SHIFT_MAX = 10
+
+RESULT_PORT = "lab.result"
+ROOT_WORD = "lab.root=vda"
+
+# A panic resets at once and -no-reboot turns the reset into an exit; an Oops is
+# a panic. PID 1 writes to the kernel log and must not be rate-limited there.
+BASE_WORDS = (
+    "console=ttyS0",
+    "earlyprintk=serial,ttyS0,115200",
+    "panic=-1",
+    "oops=panic",
+    "printk.devkmsg=on",
+    "no_timer_check",
+)
+
+# The time stamp counter costs one instruction to read and QEMU keeps it the
+# same on all CPUs: HPET and PM timer cost a trip through the device model.
+# Under TCG a busy host makes the clocksource watchdog cry wolf, hence reliable.
+TCG_WORDS = ("tsc=reliable",)
+
+# One instruction is one nanosecond, so the counter runs at exactly 1 GHz: no
+# calibration against another clock. Nothing random in the address layout.
+ICOUNT_WORDS = ("tsc_early_khz=1000000", "nokaslr", "norandmaps")
+
+# Four virtual CPUs on two real ones, or a kernel full of checks, stall for
+# seconds through no fault of their own. Seconds; the largest that the kernel takes.
+PATIENT_WORDS = (
+    "watchdog_thresh=60",
+    "rcupdate.rcu_cpu_stall_timeout=300",
+    "workqueue.watchdog_thresh=300",
+)
+
+
+def _quoted(path: Path) -> str:
+    """A path inside a QEMU option, where a comma ends the value."""
+    return str(path).replace(",", ",,")
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a run reads and writes on the host.
+
+    interactive puts the console on the terminal as well as into its log.
+    """
+
+    initrd: Path
+    result: Path
+    console: Path
+    interactive: bool = False
+
+    @classmethod
+    def under(cls, log_dir: Path, interactive: bool = False) -> "Files":
+        """The usual names in log_dir."""
+        return cls(
+            log_dir / "initrd.cpio", log_dir / "result.ktap", log_dir / "console.log", interactive
+        )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A guest: what it boots, how big it is, how its time runs.
+
+    accel is tcg (real time, one host thread), kvm, or icount (virtual time,
+    2^icount_shift ns an instruction, one host thread). icount repeats exactly as
+    long as root is False: a disk completes in host time. seed feeds the random
+    numbers that QEMU hands to an icount guest. devices are QEMU arguments,
+    append are kernel command line words; both go last. loglevel is the
+    kernel's: less important messages stay off the console. cpu is QEMU's model.
+    modules names the kernel modules that the guest finds in /lab/modules; it
+    loads them itself. nics are its network cards.
+    """
+
+    kernel: str = "guest"
+    cpus: int = 1
+    mem_mb: int = 1024
+    accel: str = "tcg"
+    append: tuple[str, ...] = ()
+    root: bool = True
+    devices: tuple[str, ...] = ()
+    seed: int = 1
+    icount_shift: int = 0
+    loglevel: int = 6
+    cpu: str = "max"
+    qemu: str = "qemu-system-x86_64"
+    modules: tuple[str, ...] = ()
+    nics: tuple[Nic, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what QEMU or the kernel would refuse later. Raises LabError."""
+        if self.kernel not in VARIANTS:
+            raise LabError(f"kernel '{self.kernel}': allowed are {', '.join(VARIANTS)}")
+        if self.accel not in ACCELS:
+            raise LabError(f"accel '{self.accel}': allowed are {', '.join(ACCELS)}")
+        self._check("cpus", self.cpus, 1, CPUS_MAX)
+        self._check("mem", self.mem_mb, MEM_MIN_MB, MEM_MAX_MB)
+        self._check("seed", self.seed, 0, 2**63 - 1)
+        self._check("icount_shift", self.icount_shift, 0, SHIFT_MAX)
+        self._check("loglevel", self.loglevel, 0, 8)
+
+    @staticmethod
+    def _check(name: str, value: int, low: int, high: int) -> None:
+        if not low <= value <= high:
+            raise LabError(f"{name} {value}: allowed are {low} to {high}")
+
+    @property
+    def real_time(self) -> bool:
+        """The guest's clock follows the host's."""
+        return self.accel != "icount"
+
+    def with_append(self, *words: str) -> "Machine":
+        """The same machine with more kernel command line words."""
+        return replace(self, append=self.append + words)
+
+    def require(self, paths: Paths) -> None:
+        """Raises LabError naming the first thing that is not there yet."""
+        if not shutil.which(self.qemu):
+            raise LabError(f"{self.qemu} is not installed: make deps", exit_code=1)
+        target = "kernel" if self.kernel == VARIANTS[0] else f"kernel-{self.kernel}"
+        needed = [(paths.bzimage(self.kernel), target), (paths.init, "userland")]
+        if self.root:
+            needed.append((paths.rootfs, "rootfs"))
+        for path, target in needed:
+            if not path.is_file():
+                raise LabError(f"{path} is missing: make {target}", exit_code=1)
+        modules.find(paths, self.kernel, self.modules)
+        if self.accel == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
+            raise LabError("accel 'kvm': /dev/kvm cannot be opened; use tcg or icount")
+
+    def command_line(self) -> str:
+        """The kernel command line; later words override earlier ones."""
+        words = [*BASE_WORDS, f"loglevel={self.loglevel}", "kunit.enable=0"]
+        if self.accel != "kvm":
+            words += TCG_WORDS
+        if self.accel == "icount":
+            words += ICOUNT_WORDS
+        elif self.cpus > 1 or self.kernel == "debug":
+            words += PATIENT_WORDS
+        if self.root:
+            words.append(ROOT_WORD)
+        return " ".join([*words, *self.append])
+
+    def argv(self, paths: Paths, files: Files) -> list[str]:
+        """The QEMU command. Nothing needs to exist yet."""
+        return [
+            self.qemu,
+            *("-no-user-config", "-nodefaults", "-no-reboot", "-display", "none"),
+            *("-machine", self._board(), *self._accel_args(files)),
+            *("-cpu", self.cpu, "-smp", str(self.cpus), "-m", str(self.mem_mb)),
+            *("-kernel", str(paths.bzimage(self.kernel)), "-initrd", str(files.initrd)),
+            *("-append", self.command_line()),
+            *self._console_args(files),
+            *("-chardev", f"file,id=result,path={_quoted(files.result)}"),
+            # Without ioeventfd the guest's write is served at the instruction
+            # that makes it, not by another host thread at some later one.
+            *("-device", "virtio-serial-pci,ioeventfd=off"),
+            *("-device", f"virtserialport,chardev=result,name={RESULT_PORT}"),
+            *self._root_args(paths),
+            *(word for nic in self.nics for word in nic.args()),
+            *self.devices,
+        ]
+
+    def _board(self) -> str:
+        # In exact virtual time QEMU's HPET ticks twice a period, so that the
+        # kernel finds the local APIC timer wrong and does without it.
+        return "q35" if self.real_time else "q35,hpet=off"
+
+    def _accel_args(self, files: Files) -> list[str]:
+        if self.accel == "kvm":
+            return ["-accel", "kvm"]
+        if self.accel == "tcg":
+            # With a host thread for each CPU QEMU 7.2 now and then lets one run
+            # a breakpoint that another one has patched away: an int3 Oops where
+            # the kernel flips a static key.
+            return ["-accel", "tcg,thread=single"]
+        # An idle guest's clock leaps to the next timer. It must not while the
+        # host makes the guest wait, for a disk or for a person: timeouts of
+        # minutes would pass in no time.
+        leap = "on" if self.root or files.interactive else "off"
+        return [
+            *("-accel", "tcg,thread=single"),
+            *("-icount", f"shift={self.icount_shift},sleep={leap}", "-seed", str(self.seed)),
+            *("-rtc", "base=2020-01-01,clock=vm"),
+        ]
+
+    @staticmethod
+    def _console_args(files: Files) -> list[str]:
+        if files.interactive:
+            # Ctrl-C belongs to the guest; Ctrl-A X ends the machine.
+            return [
+                *("-chardev", "stdio,id=console,mux=on,signal=off"
+                  f",logfile={_quoted(files.console)}"),
+                *("-mon", "chardev=console,mode=readline"),
+                *("-device", "isa-serial,chardev=console"),
+            ]  # fmt: skip
+        return [
+            *("-chardev", f"file,id=console,path={_quoted(files.console)}"),
+            *("-device", "isa-serial,chardev=console"),
+        ]
+
+    def _root_args(self, paths: Paths) -> list[str]:
+        if not self.root:
+            return []
+        image = _quoted(paths.rootfs)
+        return [
+            *("-drive", f"if=none,id=root,format=raw,readonly=on,file={image}"),
+            *("-device", "virtio-blk-pci,drive=root"),
+        ]

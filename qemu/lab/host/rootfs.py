@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The root image of the guest: a squashfs of Debian packages, from the host's own apt sources."""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lab import LabError
+from lab.host.progress import Progress
+from lab.paths import Paths
+
+PACKAGES = (
+    "blktrace",
+    "busybox",
+    "crun",
+    "e2fsprogs",
+    "ethtool",
+    "fio",
+    "iproute2",
+    "kmod",
+    "procps",
+    "rt-tests",
+    "stress-ng",
+    "trace-cmd",
+    "util-linux",
+)
+
+# Nobody reads these in the guest.
+LEFT_OUT = (
+    "/usr/share/doc/*",
+    "/usr/share/info/*",
+    "/usr/share/lintian/*",
+    "/usr/share/locale/*",
+    "/usr/share/man/*",
+)
+
+# The guest decompresses in an emulator: lz4 costs least there.
+COMPRESSOR = "lz4"
+
+# All times in the image, seconds: it shall not depend on when it was made.
+EPOCH = "1577836800"
+
+OPTIONS = (
+    "--variant=essential",
+    "--format=tar",
+    f"--include={','.join(PACKAGES)}",
+    '--aptopt=APT::Install-Recommends "false"',
+    *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
+)
+
+# What the network needs to work as it does for the host's own apt.
+_ACQUIRE = re.compile(r'^(Acquire::(?:http|https|ftp|Retries|ForceIPv[46])\b.*) (".*");$')
+
+# mmdebstrap says this many things on the way.
+STEPS = 14
+
+Output = Callable[[Sequence[str]], str]
+
+
+def _output(argv: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return done.stdout
+
+
+def release(os_release: Path = Path("/etc/os-release")) -> str:
+    """Code name of the host's Debian release, such as "bookworm"."""
+    for line in os_release.read_text().splitlines():
+        key, _, value = line.partition("=")
+        if key == "VERSION_CODENAME" and value:
+            return value.strip('"')
+    raise LabError(f"{os_release}: no VERSION_CODENAME: this is not a Debian release")
+
+
+def sources(suite: str, output: Output = _output) -> list[Path]:
+    """The files of apt's configuration, of whatever form, that offer the suite's main component."""
+    fields = "$(CREATED_BY)|$(RELEASE)|$(CODENAME)|$(COMPONENT)|$(SOURCESENTRY)"
+    found: list[Path] = []
+    for line in output(["apt-get", "indextargets", "--format", fields]).splitlines():
+        created_by, named, codename, component, entry = line.split("|")
+        wanted = {suite, f"{suite}-updates", f"{suite}-security"}
+        if created_by != "Packages" or component != "main" or not wanted & {named, codename}:
+            continue
+        file = Path(entry.rpartition(":")[0])
+        if file not in found:
+            found.append(file)
+    if not found:
+        raise LabError(f"apt has no source of Debian {suite} main: see /etc/apt/sources.list")
+    return found
+
+
+def acquire_options(output: Output = _output) -> list[str]:
+    """The host's way to its mirror (proxies, retries), as options of mmdebstrap."""
+    lines = output(["apt-config", "dump"]).splitlines()
+    matches = (_ACQUIRE.match(line) for line in lines)
+    return [f"--aptopt={match[1]} {match[2]}" for match in matches if match and match[2] != '""']
+
+
+def digest(suite: str) -> str:
+    """Changes when the image has to be made anew."""
+    return hashlib.sha256(json.dumps([suite, OPTIONS, COMPRESSOR]).encode()).hexdigest()
+
+
+def make(paths: Paths) -> None:
+    """Have $(O)/rootfs.sqfs, building it only if its package list has changed."""
+    suite = release()
+    stamp = paths.rootfs.with_suffix(".json")
+    key = digest(suite)
+    if paths.rootfs.exists() and stamp.exists() and stamp.read_text() == key:
+        return
+    for tool in ("mmdebstrap", "tar2sqfs"):
+        if not shutil.which(tool):
+            raise LabError(f"no {tool}: run make deps first", exit_code=1)
+    paths.logs.mkdir(parents=True, exist_ok=True)
+    log = paths.logs / "rootfs.log"
+    names = ", ".join(PACKAGES)
+    print(f"lab: root image of Debian {suite} with {names}", file=sys.stderr, flush=True)
+    argv = ["mmdebstrap", *OPTIONS, *acquire_options(), suite, "-", *map(str, sources(suite))]
+    stamp.unlink(missing_ok=True)
+    part = paths.rootfs.with_suffix(".part")
+    try:
+        _pipe(argv, part, log)
+        part.replace(paths.rootfs)
+    finally:
+        part.unlink(missing_ok=True)
+    stamp.write_text(key)
+    size = paths.rootfs.stat().st_size >> 20
+    print(f"lab: {paths.rootfs}: {size} MiB", file=sys.stderr)
+
+
+def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
+    """mmdebstrap | tar2sqfs, following what mmdebstrap says. LabError, exit code 1, on failure."""
+    pack = ["tar2sqfs", "--quiet", "--force", f"--compressor={COMPRESSOR}", str(image)]
+    progress = Progress("root image", STEPS, "steps")
+    done = 0
+    with log.open("w") as out:
+        unpack = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": EPOCH},
+        )
+        squash = subprocess.Popen(pack, stdin=unpack.stdout, stdout=out, stderr=out)
+        assert unpack.stdout and unpack.stderr
+        # Only tar2sqfs holds the reading end now: it sees the end of the tar.
+        unpack.stdout.close()
+        for line in unpack.stderr:
+            out.write(line)
+            done += line.startswith("I: ")
+            progress.update(done)
+        statuses = unpack.wait(), squash.wait()
+        progress.close()
+    if any(statuses):
+        errors = [line for line in log.read_text().splitlines() if line.startswith("E: ")]
+        why = errors[0] if errors else f"exit codes {statuses[0]} and {statuses[1]}"
+        raise LabError(f"no root image: {why}; everything it said: {log}", exit_code=1)
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb rootfs."""
+    parser = subparsers.add_parser("rootfs", help="make the root image, if it is out of date")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    paths.out.mkdir(parents=True, exist_ok=True)
+    make(paths)
+    return 0

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records of what was measured, their statistics, goals, tables and figures."""

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Goals: what an experiment must show, what it showed, and the table of both.
+
+A goal is data: which records, what of them, its bound, and where it is quoted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lab.report.records import Param, Record
+
+Choice = Param | tuple[Param, ...]
+"""One value, or each of several."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One line of the table; `met` is None when the run did not measure it, or not enough."""
+
+    name: str
+    bound: str
+    measured: str
+    met: bool | None
+
+    def word(self) -> str:
+        """yes, no or `-` (not judged)."""
+        if self.met is None:
+            return "-"
+        return "yes" if self.met else "no"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """Records of a metric, selected by variant and parameters, and the bound of their values.
+
+    In `where` a tuple stands for each of its values.  `by` names the parameter
+    (or "variant") that tells the rows apart; without it there is one row.  With
+    `over` a row's value is divided by that of the variant `over`, and with
+    `over_where` by the record with these parameters instead.  `low` and `high`
+    include themselves.  `magnitude` judges the absolute value, `scale` is
+    multiplied in.  A record with fewer samples than `least_n` is shown, but not
+    judged, as is everything with `judged` False.  With `worst` only that row is
+    shown, and how many there are.  `quoted` are the documents that quote it.
+    """
+
+    name: str
+    metric: str
+    variant: str | None = None
+    where: Mapping[str, Choice] = field(default_factory=dict, hash=False)
+    by: str = ""
+    over: str | None = None
+    over_where: Mapping[str, Param] = field(default_factory=dict, hash=False)
+    low: float = -math.inf
+    high: float = math.inf
+    magnitude: bool = False
+    scale: float = 1.0
+    form: str = ".3f"
+    least_n: int = 1
+    judged: bool = True
+    worst: bool = False
+    quoted: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> str:
+        """The bound in words."""
+        if not self.judged:
+            return "reported"
+        if self.low == -math.inf:
+            return f"<= {self.high:g}"
+        if self.high == math.inf:
+            return f">= {self.low:g}"
+        return f"{self.low:g} to {self.high:g}"
+
+    def good(self, number: float) -> bool:
+        """Whether a row's value keeps the bound."""
+        return self.low <= (abs(number) if self.magnitude else number) <= self.high
+
+    def badness(self, number: float) -> float:
+        """How far the bound is away, or was passed: the greatest is the worst row."""
+        size = abs(number) if self.magnitude else number
+        return max(size - self.high, self.low - size)
+
+
+def find(
+    records: Sequence[Record], metric: str, variant: str | None = None, **params: Choice
+) -> list[Record]:
+    """Records of a metric whose variant and parameters, where given, are these."""
+    return [
+        record
+        for record in records
+        if record.metric == metric
+        and variant in (None, record.variant)
+        and all(_is(record.params.get(name), wanted) for name, wanted in params.items())
+    ]
+
+
+def _is(value: Param | None, wanted: Choice) -> bool:
+    return value in wanted if isinstance(wanted, tuple) else value == wanted
+
+
+def value(records: Sequence[Record], metric: str, variant: str, **params: Param) -> float | None:
+    """The value of the one record asked for, or None if it was not measured."""
+    found = find(records, metric, variant, **params)
+    return found[0].value if len(found) == 1 else None
+
+
+def ratio(above: float | None, below: float | None) -> float | None:
+    """Quotient of two values, None where one is missing or the divisor is 0."""
+    return None if above is None or not below else above / below
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of a goal under one name; enough says whether n suffices."""
+
+    name: str
+    value: float
+    enough: bool
+
+
+def _divisor(goal: Goal, record: Record, records: Sequence[Record]) -> Record | None:
+    variant = goal.over if goal.over is not None else record.variant
+    params = {**record.params, **goal.over_where}
+    found = find(records, record.metric, variant, **params)
+    return found[0] if len(found) == 1 else None
+
+
+def _row(goal: Goal, record: Record, records: Sequence[Record]) -> Row | None:
+    name = ""
+    if goal.by:
+        name = record.variant if goal.by == "variant" else str(record.params.get(goal.by, ""))
+    if goal.over is None and not goal.over_where:
+        return Row(name, goal.scale * record.value, record.n >= goal.least_n)
+    divisor = _divisor(goal, record, records)
+    if divisor is None or not divisor.value:
+        return None
+    enough = min(record.n, divisor.n) >= goal.least_n
+    return Row(name, goal.scale * record.value / divisor.value, enough)
+
+
+def rows(goal: Goal, records: Sequence[Record]) -> list[Row]:
+    """What was measured of a goal."""
+    found = find(records, goal.metric, goal.variant, **goal.where)
+    return [row for record in found if (row := _row(goal, record, records))]
+
+
+def _missing(goal: Goal, found: Sequence[Row]) -> list[str]:
+    """Rows that the goal names and that were not measured."""
+    wanted = goal.where.get(goal.by, ())
+    if not isinstance(wanted, tuple):
+        return []
+    names = {row.name for row in found}
+    return [str(name) for name in wanted if str(name) not in names]
+
+
+def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
+    """A goal against what was measured: one bad row spoils it.
+
+    If the whole experiment was measured, every row that the goal names must be
+    there to meet it.
+    """
+    found = rows(goal, records)
+    missing = _missing(goal, found)
+    if not found:
+        return Verdict(goal.name, goal.bound, "not measured", None)
+    shown = [f"{row.name} {row.value:{goal.form}}".strip() for row in found]
+    if goal.worst:
+        worst = max(found, key=lambda row: goal.badness(row.value))
+        count = f", {len(found)} rows" if len(found) > 1 else ""
+        place = f" at {worst.name}" if goal.by else ""
+        shown = [f"worst {worst.value:{goal.form}}{place}{count}"]
+    shown += [f"{name} -" for name in missing]
+    judged = [row for row in found if row.enough and goal.judged]
+    met: bool | None = all(goal.good(row.value) for row in judged) if judged else None
+    if met and whole and missing:
+        met = None
+    text = ", ".join(shown)
+    if goal.judged and len(judged) < len(found):
+        text += f" (judged from n = {goal.least_n} on)"
+    return Verdict(goal.name, goal.bound, text, met)
+
+
+def judge_all(goals: Sequence[Goal], records: Sequence[Record], whole: bool) -> list[Verdict]:
+    """All goals, in their order."""
+    return [judge(goal, records, whole) for goal in goals]
+
+
+def missed(verdicts: Sequence[Verdict]) -> list[str]:
+    """Names of the goals that were measured and not met."""
+    return [verdict.name for verdict in verdicts if verdict.met is False]
+
+
+def goals_json(verdicts: Sequence[Verdict]) -> str:
+    """name, bound, measured and met of each goal, one a line."""
+    items = [
+        json.dumps(
+            {"name": v.name, "bound": v.bound, "measured": v.measured, "met": v.met},
+            ensure_ascii=False,
+        )
+        for v in verdicts
+    ]
+    return "[\n" + ",\n".join(items) + "\n]\n" if items else "[]\n"
+
+
+def format_table(header: Sequence[str], table_rows: Sequence[Sequence[str]]) -> str:
+    """Aligned columns under a ruled header; no trailing blanks; ends with a newline."""
+    table = [list(header), *(list(row) for row in table_rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+    table.insert(1, ["-" * width for width in widths])
+    lines = []
+    for row in table:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def goals_text(verdicts: Sequence[Verdict]) -> str:
+    """The table of goals, a line that counts them, and last the names of those missed."""
+    cells = [(v.name, v.bound, v.measured, v.word()) for v in verdicts]
+    judged = [verdict for verdict in verdicts if verdict.met is not None]
+    names = missed(verdicts)
+    text = format_table(("goal", "bound", "measured", "met"), cells)
+    text += f"\n{len(judged) - len(names)} of {len(judged)} measured goals met\n"
+    return text + "".join(f"missed: {name}\n" for name in names)

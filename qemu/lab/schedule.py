@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The scheduler: runs boots side by side, each once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from threading import Lock, Thread
+
+from lab.guest.boot import Boot
+from lab.guest.result import BootResult
+
+Runner = Callable[[Boot], BootResult]
+"""Runs a boot. Raises LabError for what is no result of a guest, as something not built."""
+
+# A guest in real time bears one neighbour on the host, not many.
+LANES = 2
+
+
+def lanes_here() -> int:
+    """Guests at a time: one on a host with one CPU."""
+    return min(LANES, os.cpu_count() or 1)
+
+
+class Schedule:
+    """Boots that run from when the first result is asked for.
+
+    What runs on the host itself runs first, and alone. Then the first lane takes
+    guests in real time, the others guests in virtual time, which no neighbour
+    disturbs; a lane whose kind is used up takes the other one. Long ones first.
+    The threads are daemons: they, and so their guests, end with the program.
+    """
+
+    def __init__(self, boots: Sequence[Boot], runner: Runner, lanes: int | None = None) -> None:
+        self.boots = tuple(boots)
+        self._runner = runner
+        self._lanes = lanes or lanes_here()
+        self._results: dict[str, Future[BootResult]] = {}
+        self._lock = Lock()
+        self._stopped = False
+        ordered = sorted(self.boots, key=lambda boot: -boot.length)
+        self._host = [boot for boot in self.boots if boot.host]
+        guests = [boot for boot in ordered if not boot.host]
+        self._real = [boot for boot in guests if boot.machine.real_time]
+        self._virtual = [boot for boot in guests if not boot.machine.real_time]
+
+    def of(self, name: str) -> BootResult:
+        """The result of a boot, waited for. Raises what its runner raised."""
+        return self._started()[name].result()
+
+    def finished(self) -> list[BootResult]:
+        """What has a result by now, in the order of the boots."""
+        done = (self._results.get(boot.name) for boot in self.boots)
+        return [f.result() for f in done if f and f.done() and not f.exception()]
+
+    def all(self, progress: Callable[[int], None] = lambda done: None) -> list[BootResult]:
+        """All results, in the order of the boots; the first error is raised at once."""
+        waiting = set(self._started().values())
+        try:
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                progress(len(self.boots) - len(waiting))
+        finally:
+            self._stopped = True
+        return [self.of(boot.name) for boot in self.boots]
+
+    def _started(self) -> dict[str, Future[BootResult]]:
+        with self._lock:
+            if not self._results:
+                self._results = {boot.name: Future() for boot in self.boots}
+                Thread(target=self._start, daemon=True).start()
+        return self._results
+
+    def _start(self) -> None:
+        for boot in self._host:
+            self._run(boot)
+        for number in range(self._lanes):
+            Thread(target=self._lane, args=(number == 0,), daemon=True).start()
+
+    def _take(self, real: bool) -> Boot | None:
+        with self._lock:
+            kinds = (self._real, self._virtual) if real else (self._virtual, self._real)
+            for kind in kinds:
+                if kind and not self._stopped:
+                    return kind.pop(0)
+        return None
+
+    def _lane(self, real: bool) -> None:
+        while boot := self._take(real):
+            self._run(boot)
+
+    def _run(self, boot: Boot) -> None:
+        """Whatever goes wrong is the result as well."""
+        future = self._results[boot.name]
+        try:
+            future.set_result(self._runner(boot))
+        except Exception as error:
+            future.set_exception(error)

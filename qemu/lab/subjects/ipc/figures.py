@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The reference's figure 1 with these measurements, and its table 5 as a chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import NormalDist
+
+from lab.report.goals import find, format_table
+from lab.report.records import Param, Record, read_csv, read_json, write_text
+from lab.report.sheet import INK, MUTED, Caption, Sheet
+from lab.subjects.ipc.metrics import Bucket
+from lab.subjects.ipc.reference import TABLE
+
+HISTOGRAM = "#9db8d2"
+NORMAL = "#c0392b"
+LOGNORMAL = "#2b6cb0"
+COLOURS = {"other": "#2b6cb0", "rr:90": "#c0392b", "fifo": "#d68910", "lottery": "#1e8449"}
+OUTERMOST = 0.995
+"""What is drawn of a histogram; the fits are those of all samples."""
+BARS = 60
+SHOWN = ("zmq-ipc", "semaphore")
+PLACES = (("host", "none"), ("host", "hogs"), ("guest", "none"), ("guest", "hogs"))
+STATS = ("mean", "low", "high", "p1", "p50", "p99", "p999", "max")
+
+
+def distributions(buckets: Sequence[Bucket]) -> tuple[NormalDist, NormalDist]:
+    """The normal distribution of samples and that of their logarithms."""
+    count = sum(bucket.count for bucket in buckets)
+    middles = [((bucket.low + bucket.high) / 2, bucket.count / count) for bucket in buckets]
+
+    def fit(values: Sequence[tuple[float, float]]) -> NormalDist:
+        mean = sum(value * part for value, part in values)
+        variance = sum(part * (value - mean) ** 2 for value, part in values)
+        return NormalDist(mean, math.sqrt(variance) or 1e-9)
+
+    return fit(middles), fit([(math.log(max(value, 0.1)), part) for value, part in middles])
+
+
+def distance(buckets: Sequence[Bucket], fit: NormalDist, logarithmic: bool) -> float:
+    """Kolmogorov's: the greatest difference between the samples and a fit."""
+    count = sum(bucket.count for bucket in buckets)
+    before, worst = 0, 0.0
+    for bucket in buckets:
+        before += bucket.count
+        end = max(bucket.high, 0.1)
+        model = fit.cdf(math.log(end) if logarithmic else end)
+        worst = max(worst, abs(before / count - model))
+    return worst
+
+
+def _drawn(buckets: Sequence[Bucket]) -> tuple[float, float]:
+    """From where to where: nearly all samples."""
+    count, seen = sum(bucket.count for bucket in buckets), 0
+    low, high = buckets[0].low, buckets[-1].high
+    for bucket in buckets:
+        if seen < (1 - OUTERMOST) * count:
+            low = bucket.low
+        seen += bucket.count
+        if seen >= OUTERMOST * count:
+            high = bucket.high
+            break
+    return math.log(max(low, 0.5)), math.log(max(high, 1.0))
+
+
+def _bars(buckets: Sequence[Bucket]) -> tuple[list[float], list[float]]:
+    """Edges in logarithms of ns, and densities between them."""
+    count = sum(bucket.count for bucket in buckets)
+    low, high = _drawn(buckets)
+    width = max((high - low) / BARS, 1e-6)
+    heights = [0.0] * BARS
+    for bucket in buckets:
+        place = math.floor((math.log(max((bucket.low + bucket.high) / 2, 0.1)) - low) / width)
+        if 0 <= place < BARS:
+            heights[place] += bucket.count / count / width
+    return [low + i * width for i in range(BARS + 1)], heights
+
+
+def figure_1(mechanism: str, buckets: Sequence[Bucket]) -> Sheet:
+    """A histogram with both fits."""
+    normal, logs = distributions(buckets)
+    far = (distance(buckets, normal, False), distance(buckets, logs, True))
+    better = "log-normal" if far[1] < far[0] else "normal"
+    count = sum(bucket.count for bucket in buckets)
+    sheet = Sheet(
+        Caption(
+            f"Figure 1: latency of {mechanism}, and two models of it",
+            f"host, SCHED_OTHER, all of {count:,} samples fitted, drawn without the outermost "
+            f"{1000 * (1 - OUTERMOST):.0f} in 1000 on each side",
+            "Latencies are skewed to the right, so that a normal distribution is no good model "
+            "(left); a log-normal one, the product of many influences, is better (right).",
+            f"The {better} distribution is closer: the greatest difference from the samples is "
+            f"{far[0]:.2f} for the normal and {far[1]:.2f} for the log-normal one. Neither knows "
+            "of the few samples that waited for a CPU.",
+        )
+    )
+    edges, heights = _bars(buckets)
+    axes = sheet.axes
+    starts = [math.exp(edge) for edge in edges]
+    widths = [two - one for one, two in pairwise(starts)]
+    axes.bar(starts[:-1], heights, widths, align="edge", color=HISTOGRAM, label="measured")
+    points = [edges[0] + (edges[-1] - edges[0]) * i / 400 for i in range(401)]
+    axes.set_xscale("log")
+    for fit, colour, label in ((normal, NORMAL, "normal"), (logs, LOGNORMAL, "log-normal")):
+        # a density per factor e, like the bars
+        curve = [
+            fit.pdf(math.exp(x)) * math.exp(x) if fit is normal else fit.pdf(x) for x in points
+        ]
+        axes.plot([math.exp(x) for x in points], curve, color=colour, label=label)
+    axes.set_xlabel("ns")
+    axes.set_yticks([])
+    axes.set_xlim(starts[0], starts[-1])
+    axes.set_ylim(0, 1.15 * max(heights))
+    axes.legend(loc="upper right", frameon=False, labelcolor=INK)
+    return sheet
+
+
+def _stats(records: Sequence[Record], **params: Param) -> dict[str, dict[str, float]]:
+    """Statistics by mechanism of one place."""
+    found: dict[str, dict[str, float]] = {}
+    for record in find(records, "latency_ns", None, **params):
+        found.setdefault(record.variant, {})[str(record.params["stat"])] = record.value
+    return found
+
+
+def _order(names: Sequence[str]) -> list[str]:
+    """The reference's order, then the others by name."""
+    return [*(n for n in TABLE if n in names), *sorted(n for n in names if n not in TABLE)]
+
+
+def _containers(here: Mapping[str, Mapping[str, float]]) -> str:
+    """What containers cost, in words."""
+    parts = []
+    for inside, outside in (("zmq-tcp-containers", "zmq-tcp"), ("shm-containers", "spin-shm")):
+        if inside in here and outside in here:
+            quotient = here[inside]["p50"] / here[outside]["p50"]
+            parts.append(f"{inside} takes {quotient:.2f} x {outside}")
+    return f"By the median {', '.join(parts)}." if parts else "No containers were measured."
+
+
+def figure_2(records: Sequence[Record]) -> Sheet | None:
+    """The mechanisms beside those of the reference."""
+    here = _stats(records, where="host", load="none", policy="other")
+    if not here:
+        return None
+    names = _order(list(here))
+    sheet = Sheet(
+        Caption(
+            "Table 5: latency by mechanism",
+            "dot: mean, stroke: median, line: 1 % to 99 % quantile; SCHED_OTHER; the reference's "
+            "Ryzen 7 7700X",
+            "200 means of a million messages each, SCHED_RR 90 where it spins or waits for "
+            "semaphores: its quantiles are those of means.",
+            f"Quantiles are those of single messages. {_containers(here)}",
+        )
+    )
+    axes = sheet.axes
+    for place, name in enumerate(reversed(names)):
+        own = here[name]
+        axes.plot([own["p1"], own["p99"]], [place + 0.15] * 2, color=LOGNORMAL, linewidth=3)
+        axes.plot([own["mean"]], [place + 0.15], "o", color=LOGNORMAL)
+        axes.plot([own["p50"]], [place + 0.15], "|", color=INK, markersize=11, zorder=3)
+        if name in TABLE:
+            line = TABLE[name]
+            axes.plot([line.p1, line.p99], [place - 0.15] * 2, color=MUTED, linewidth=3)
+            axes.plot([line.mean], [place - 0.15], "o", color=MUTED)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(names)), list(reversed(names)), fontsize=7.5)
+    axes.set_xlabel("ns (blue: here, grey: reference)")
+    axes.grid(visible=False, axis="y")
+    axes.set_position((0.2, 0.3, 0.76, 0.555))
+    return sheet
+
+
+def figure_3(records: Sequence[Record]) -> Sheet | None:
+    """What the policies do in the guest, alone and beside hogs."""
+    places = {
+        load: {
+            policy: _stats(records, where="guest", load=load, policy=policy) for policy in COLOURS
+        }
+        for load in ("none", "hogs")
+    }
+    names = _order(
+        sorted({name for by in places.values() for found in by.values() for name in found})
+    )
+    if not names:
+        return None
+    sheet = Sheet(
+        Caption(
+            "Scheduling policies: median and 99 % quantile",
+            "guest, virtual time, 8 ns an instruction; circles: alone, squares: beside a hog a CPU",
+            "The reference measured under SCHED_RR 90 only, on an idle machine.",
+            "Marks are medians, lines reach to the 99 % quantile. What a real-time policy keeps "
+            "beside a hog, and what the others lose now and then, is the height of the lines.",
+        )
+    )
+    axes = sheet.axes
+    for column, (policy, colour) in enumerate(COLOURS.items()):
+        for row, (load, marker) in enumerate((("none", "o"), ("hogs", "s"))):
+            found = places[load][policy]
+            for place, name in enumerate(names):
+                if name not in found:
+                    continue
+                x = place + (column - 1.5) * 0.2 + (row - 0.5) * 0.08
+                label = policy if place == 0 and row == 0 else None
+                axes.plot([x, x], [found[name]["p50"], found[name]["p99"]], color=colour, lw=1)
+                axes.plot([x], [found[name]["p50"]], marker, color=colour, ms=3.5, label=label)
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
+    axes.set_ylabel("ns")
+    axes.set_position((0.11, 0.36, 0.85, 0.5))
+    sheet.legend()
+    return sheet
+
+
+def table_text(records: Sequence[Record]) -> str:
+    """The tables of the reference, for each place and policy that was measured."""
+    parts = []
+    for where, load in PLACES:
+        for policy in COLOURS:
+            found = _stats(records, where=where, load=load, policy=policy)
+            if not found:
+                continue
+            rows = [
+                [name, *(f"{found[name][stat]:.1f}" for stat in STATS)]
+                for name in _order(list(found))
+            ]
+            table = format_table(("ns", *STATS), rows)
+            parts.append(f"{where}, load {load}, policy {policy}\n\n{table}")
+    return "\n".join(parts)
+
+
+def _histograms(path: Path) -> Mapping[str, list[Bucket]]:
+    """Of the idle host under SCHED_OTHER."""
+    found: dict[str, list[Bucket]] = {}
+    for row in read_csv(path):
+        if (row["where"], row["load"], row["policy"]) == ("host", "none", "other"):
+            bucket = Bucket(float(row["from_ns"]), float(row["to_ns"]), int(row["count"]))
+            found.setdefault(row["mechanism"], []).append(bucket)
+    return found
+
+
+def draw(results: Path, plots: Path, stem: str) -> list[Path]:
+    """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
+    records = read_json(results / f"{stem}.json")
+    written: list[Path] = []
+    histograms = _histograms(results / f"{stem}-histograms.csv")
+    for mechanism in SHOWN:
+        if mechanism in histograms:
+            sheet = figure_1(mechanism, histograms[mechanism])
+            written += sheet.save(plots, f"{stem}-histogram-{mechanism}")
+    for made, name in ((figure_2(records), "mechanisms"), (figure_3(records), "policies")):
+        if made:
+            written += made.save(plots, f"{stem}-{name}")
+    tables = plots / f"{stem}-tables.txt"
+    write_text(tables, table_text(records))
+    return [*written, tables]

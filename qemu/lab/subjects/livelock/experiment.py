@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the livelock experiment runs in the guest: curves, one boot each.
+
+A curve is one variant on so many ports under one rate function; livelock-run
+measures it at one rate after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.guest.nics import SOURCE, pairs
+from lab.subjects.livelock import variants as v
+from lab.subjects.livelock.variants import Variant
+
+CONSTANT = "constant"
+FUNCTIONS = (CONSTANT, "poisson", "normal", "peaks", "ramp")
+"""How the frames lie in time."""
+MITIGATION = {"off": False, "on": True}
+"""Whether the card may delay its interrupts."""
+
+QUANTILES = ("p1", "p50", "p90", "p99", "p999", "max")
+PLACES = ("tail", "ring", "backlog", "socket", "other")
+"""Where frames are lost: at the card without a free descriptor, in the driver, before
+the protocols, at a full socket, and as not right."""
+SHIFT = 3
+"""8 ns an instruction: the model CPU of 125 million instructions a second."""
+DURATION_MS = 3200
+WARMUP_MS = 200
+FRAMES = 12000
+"""That a measurement has at least, for its 99 % quantile: it takes longer at low rates."""
+SHORT_MS = 1200
+"""Where the shape of a curve is enough."""
+TURNS_PPS = 20000
+"""The highest rate that is measured in several turns: below, quantiles are compared, and which
+frames have to wait for the scheduler's tick differs from turn to turn."""
+OVERHEAD_S = 1.5
+"""Guest seconds of CPU around the measurements of a curve: links, calibration."""
+
+RATES = (
+    *(1000, 2000, 4000, 6000, 8000, 10000, 12000, 14000, 16000, 18000, 20000),
+    *(25000, 30000, 60000, 100000, 200000, 300000),
+)
+"""Frames a second, all ports together; at last ten times what three take without a loss."""
+KNEE = (2000, 6000, 10000, 16000, 20000, 30000, 60000, 200000)
+PORTS = (1, 3)
+OVERLOAD = (60000, 200000)
+LOW = (2000, 6000)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One boot: a variant at one rate after the other."""
+
+    variant: Variant
+    ports: int
+    function: str
+    mitigation: str
+    rates: tuple[int, ...]
+    duration_ms: int = DURATION_MS
+    frames: int = FRAMES
+    turns: int = 1
+
+    @property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Rate and turn, from 1, of every measurement in its order."""
+        return tuple(
+            (rate, turn)
+            for rate in self.rates
+            for turn in range(1, 1 + (self.turns if rate <= TURNS_PPS else 1))
+        )
+
+    @property
+    def name(self) -> str:
+        """Of the boot."""
+        return f"{self.variant.name}-{self.ports}-{self.function}-mitigation-{self.mitigation}"
+
+    def argv(self) -> tuple[str, ...]:
+        """The command in the guest."""
+        return (
+            "livelock-run",
+            *self.variant.options(),
+            *("--ports", str(self.ports), "--function", self.function),
+            *("--duration", str(self.duration_ms), "--warmup", str(WARMUP_MS)),
+            *("--frames", str(self.frames), "--never-idle"),
+            *(str(rate) for rate, _ in self.windows),
+        )
+
+    def lasts_ms(self, rate: int) -> int:
+        """How long frames are sent at a rate, warm-up included."""
+        return max(self.duration_ms, WARMUP_MS - 1000 * self.frames // -rate)
+
+    def busy_s(self) -> float:
+        """About the guest seconds of CPU; there is always somebody who wants it."""
+        return OVERHEAD_S + sum(self.lasts_ms(rate) for rate, _ in self.windows) / 1000
+
+    def boot(self) -> Boot:
+        """The guest that measures it."""
+        timeout_s = 30 + round(10 * self.busy_s())
+        program = Program("curve", self.argv(), timeout_s, busy_s=self.busy_s(), what=self)
+        machine = Machine(
+            accel="icount",
+            append=("idle=poll",),
+            root=False,
+            icount_shift=SHIFT,
+            modules=(SOURCE, self.variant.driver),
+            nics=pairs(self.ports, MITIGATION[self.mitigation]),
+        )
+        return Boot(self.name, machine, (program,), defer=True)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Every variant on every number of ports under every function."""
+
+    variants: tuple[Variant, ...]
+    rates: tuple[int, ...]
+    ports: tuple[int, ...] = (1,)
+    functions: tuple[str, ...] = (CONSTANT,)
+    mitigations: tuple[str, ...] = ("off",)
+    duration_ms: int = DURATION_MS
+    frames: int = FRAMES
+    turns: int = 1
+
+    def curves(self) -> Iterator[Curve]:
+        for ports in self.ports:
+            for function in self.functions:
+                for mitigation in self.mitigations:
+                    for variant in self.variants:
+                        yield Curve(
+                            variant,
+                            ports,
+                            function,
+                            mitigation,
+                            self.rates,
+                            self.duration_ms,
+                            self.frames,
+                            self.turns,
+                        )
+
+
+Scope = tuple[Curves, ...]
+"""How much is measured; no two curves of a scope are of the same name."""
+
+FULL: Scope = (
+    Curves(v.ALL, RATES, ports=PORTS, turns=5),
+    Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
+    Curves(v.ALL, KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
+    Curves(v.ALL, KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
+)
+
+QUICK: Scope = (
+    Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000), turns=5),
+    Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), OVERLOAD),
+    Curves((v.E1000, *v.THREADS, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
+    Curves((v.HYBRID,), (10000, 20000), functions=("peaks",)),
+)
+
+DEMO: Scope = (
+    Curves(
+        (v.E1000, v.THREADED, v.HYBRID),
+        (2000, 10000, 20000, 60000),
+        duration_ms=SHORT_MS,
+        frames=0,
+    ),
+)
+
+
+def boots(scope: Scope, only: str | None = None) -> list[Boot]:
+    """The boots of a scope."""
+    del only  # every curve measures every metric
+    return [curve.boot() for curves in scope for curve in curves.curves()]

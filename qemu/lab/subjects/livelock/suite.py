@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The receive path."""
+
+from dataclasses import replace
+
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.guest.nics import IN_TREE, SOURCE, pairs
+from lab.guest.nics import OURS as DRIVER
+from lab.subjects.livelock import variants as livelock
+from lab.subjects.livelock.experiment import FUNCTIONS
+from lab.suite import SHARE_SHIFT, refused, shell, smp_machine
+
+# What must arrive of 60,000 frames a second, and kinds of frames that must not.
+RECEIVE_LEAST_PPS = 15000
+# A run takes the kernel with checks half a minute: what is ours, and a few of the rest.
+OURS = ("interrupt", "poll", "napi", "napi-threaded", "hybrid")
+MALFORMED = ("truncated", "length", "checksum", "ip-checksum", "oversized")
+
+
+def _receive_machine(ports: int = 1) -> Machine:
+    """Cards on links of their own, the source of frames, and both drivers."""
+    return Machine(
+        accel="icount",
+        icount_shift=SHARE_SHIFT,
+        root=False,
+        modules=(SOURCE, DRIVER, IN_TREE),
+        nics=pairs(ports),
+    )
+
+
+def _receive_run(name: str, variant: livelock.Variant, *args: str, debug: bool = True) -> Program:
+    """Frames for a variant for a moment; every one of them has to be accounted for."""
+    program = ("livelock-run", *variant.options(), "--duration", "500", "--warmup", "200")
+    # In real time, on a kernel with checks, setting a run up takes seconds.
+    short = (*program, "--soon", "5000", *args)
+    return Program(name, (*program, "--never-idle", *args), 120, short=short, debug=debug)
+
+
+def _livelock() -> Boot:
+    """The receive path: the source's controls, every variant, and frames that are not right.
+
+    What a variant has to deliver is asked for in virtual time only.
+    """
+    rates = ("2000", "60000")
+    flood = ("--least", str(RECEIVE_LEAST_PPS), *rates)
+    variants = tuple(
+        _receive_run(f"rates-{variant.name}", variant, *rates, debug=variant.name in OURS)
+        for variant in livelock.ALL
+    )
+    keeps = tuple(
+        _receive_run(f"no-livelock-{variant.name}", variant, *flood, debug=False)
+        for variant in (livelock.HYBRID, livelock.POLL, livelock.THREADED)
+    )
+    functions = tuple(
+        _receive_run(
+            f"function-{name}",
+            livelock.HYBRID,
+            *("--function", name, "20000"),
+            debug=name == "poisson",
+        )
+        for name in FUNCTIONS
+    )
+    malformed = tuple(
+        _receive_run(
+            f"malformed-{kind}",
+            livelock.HYBRID,
+            *("--malformed", kind, *rates),
+            debug=kind in ("checksum", "oversized"),
+        )
+        for kind in MALFORMED
+    )
+    return Boot(
+        "livelock",
+        _receive_machine(),
+        (
+            Program("source", ("livelock-source-api", "--ktap"), 120),
+            *(*variants, *keeps, *functions, *malformed),
+        ),
+    )
+
+
+def _livelock_ports() -> Boot:
+    """Three cards at once, where the hybrid has to be fair as well."""
+    flood = ("--ports", "3", "--least", str(RECEIVE_LEAST_PPS), "2000", "60000")
+    return Boot(
+        "livelock-ports",
+        _receive_machine(3),
+        (
+            _receive_run("hybrid", livelock.HYBRID, *flood, debug=False),
+            _receive_run("interrupt", livelock.INTERRUPT, "--ports", "3", "2000", "60000"),
+        ),
+    )
+
+
+def _livelock_tools() -> Boot:
+    """What the programs of the receive path refuse."""
+    return Boot(
+        "livelock-tools",
+        smp_machine(2),
+        (
+            refused("refuse-no-rate", "livelock-run"),
+            refused("refuse-rate-0", "livelock-run 0"),
+            refused("refuse-rate-word", "livelock-run 2k"),
+            refused("refuse-ports", "livelock-run --ports 9 1000"),
+            refused("refuse-function", "livelock-run --function cubic 1000"),
+            refused("refuse-set", "livelock-run --set ../mtu=1 1000"),
+            refused("refuse-warmup", "livelock-run --warmup 1000 1000"),
+            refused("refuse-frames", "livelock-run --frames 600001 1000"),
+            refused("refuse-peaks", "livelock-run --function peaks 1"),
+            refused("refuse-port", "livelock-apps --port 0"),
+            shell("no-cards", "livelock-run 1000; [ $? -eq 3 ]"),
+        ),
+    )
+
+
+def _filters() -> tuple[Program, ...]:
+    """Which destinations the card takes: the far side sends to addresses that are not its own.
+
+    The card is deaf for a second after promiscuous mode was switched, hence the tries.
+    """
+    ping = "ip netns exec far busybox ping -c 1 -W 1 10.9.0.1"
+    # Nobody asks for our address meanwhile: an answer would be counted.
+    known = f"ip neigh replace 10.9.0.2 dev eth0 nud permanent lladdr {pairs(1)[1].mac}"
+    as_if = f"{known} && ip -n far neigh replace 10.9.0.1 dev eth1 nud permanent lladdr"
+    again = "ip -n far neigh del 10.9.0.1 dev eth1"
+    seen = "cat /sys/class/net/eth0/statistics/rx_packets"
+    tries = "for i in 1 2 3 4 5 6 7 8; do"
+    comes = f"{tries} {ping}; [ $({seen}) -gt $n ] && break; done; [ $({seen}) -gt $n ]"
+    arrives = f"{{ n=$({seen}); {comes}; }}"
+    answers = f"{{ {tries} {ping} && break; done; }}"
+    stays = f"{{ n=$({seen}); {ping}; [ $({seen}) -eq $n ]; }}"
+    # The group is no other one's bit of the card's table, as all-hosts' is 0x10.
+    other, group = "02:00:00:00:00:99", "01:00:5e:7f:12:34"
+    return (
+        shell(
+            "multicast",
+            f"{as_if} {group} && ! {ping} && ip maddress add {group} dev eth0 && {answers} && "
+            f"ip maddress del {group} dev eth0 && ! {ping} && {again}",
+        ),
+        shell(
+            "second-address",
+            f"{as_if} {other} && {stays} && bridge fdb add {other} dev eth0 self && {arrives} && "
+            f"bridge fdb del {other} dev eth0 self && {stays} && {again}",
+        ),
+        shell(
+            "promiscuous",
+            f"{as_if} {other} && ip link set eth0 promisc on && {arrives} && "
+            f"ip link set eth0 promisc off && {again} && {answers}",
+        ),
+    )
+
+
+def _livelock_driver() -> Boot:
+    """The driver as a person uses it: two cards on a hub, one of them in another namespace."""
+    ping = "busybox ping -c 3 -w 20 -s {size} 10.9.0.2 | grep '3 packets received'"
+    modes = tuple(
+        shell(
+            f"ping-{mode}",
+            f"rxmode eth0 mode {mode} && {ping.format(size=56)} && {ping.format(size=1400)}",
+        )
+        for mode in ("interrupt", "poll", "napi", "hybrid")
+    )
+    return Boot(
+        "livelock-driver",
+        replace(smp_machine(2), modules=(DRIVER,), nics=pairs(1)),
+        (
+            Program("insmod", ("@insmod", DRIVER)),
+            shell(
+                "up",
+                "ip netns add far && ip link set eth1 netns far && "
+                "ip address add 10.9.0.1/24 dev eth0 && ip link set eth0 up && "
+                "ip -n far address add 10.9.0.2/24 dev eth1 && ip -n far link set eth1 up && "
+                "busybox ping -c 1 -w 20 10.9.0.2 && cat /sys/class/net/eth0/carrier | grep 1",
+            ),
+            *modes,
+            shell(
+                "vlan",
+                "ip link add link eth0 name tag0 type vlan id 5 && "
+                "ip -n far link add link eth1 name tag1 type vlan id 5 && "
+                "ip address add 10.10.0.1/24 dev tag0 && ip link set tag0 up && "
+                "ip -n far address add 10.10.0.2/24 dev tag1 && ip -n far link set tag1 up && "
+                "busybox ping -c 3 -w 20 -s 1472 10.10.0.2 | grep '3 packets received' && "
+                # Else the far one asks, five seconds later, whether we are still there.
+                "ip link del tag0 && ip -n far link del tag1",
+            ),
+            *_filters(),
+            shell("info", "ethtool -i eth0 | grep -x 'driver: napi_livelock'"),
+            shell("ring", "ethtool -G eth0 rx 1024 && ethtool -g eth0 | grep -x 'RX:.*1024'"),
+            shell("no-ring", "! ethtool -G eth0 rx 60 && ! ethtool -G eth0 rx 4104"),
+            shell("features", "ethtool -K eth0 rx off && ethtool -k eth0 | grep rx-checksumming"),
+            shell("counters", "ethtool -S eth0 | grep -x ' *polls: [1-9][0-9]*'"),
+            shell(
+                "mtu",
+                f"ip link set eth0 mtu 1642 && ! ip link set eth0 mtu 1643 && "
+                f"{ping.format(size=1400)}",
+            ),
+            shell(
+                "address",
+                "ip link set eth0 down && ip link set eth0 address 02:00:00:00:00:77 "
+                f"&& ip link set eth0 up && {ping.format(size=56)}",
+            ),
+            shell(
+                "tracepoint",
+                "trace-cmd record -q -e napi_livelock -o /tmp/t rxmode eth0 mode "
+                "poll && trace-cmd report -i /tmp/t | grep 'to=poll reason=asked'",
+                120,
+            ),
+            shell("json", 'rxmode --json eth0 | grep \'"mode":"poll"\''),
+            shell(
+                "all-or-none", "! rxmode eth0 mode hybrid quota 0; rxmode eth0 | grep 'mode poll'"
+            ),
+            refused("refuse-limit", "rxmode eth0 limit 96"),
+            refused("refuse-name", "rxmode eth0 speed 9"),
+            refused("refuse-value", "rxmode eth0 mode"),
+            refused("refuse-device", "rxmode eth9"),
+            shell("not-ours", "rxmode lo; [ $? -eq 3 ]"),
+            shell("rmmod", "ip netns del far; rmmod napi_livelock && [ ! -e /sys/class/net/eth0 ]"),
+        ),
+    )
+
+
+def _livelock_torture(name: str, cpus: int, *args: str) -> Boot:
+    """Everything about the ports changes in a flood of frames."""
+    machine = Machine(cpus=cpus, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    program = ("livelock-torture", "--ktap", *args, "--seconds")
+    # In real time the kernel with checks is flooded by less, the host may take a
+    # while, and KASAN keeps pages that were freed.
+    short = (*program, "10", "--pps", "500", "--within", "20000", "--no-pages")
+    return Boot(
+        name,
+        replace(machine, modules=(DRIVER, SOURCE), nics=pairs(2)),
+        (Program("livelock-torture", (*program, "4"), 60, short=short),),
+    )
+
+
+def _livelock_tortures() -> tuple[Boot, ...]:
+    """A flooded CPU livelocks by interrupts and NAPI: it has them in a calm only."""
+    return (
+        _livelock_torture("livelock-torture", 1),
+        _livelock_torture("livelock-torture-smp", 4),
+        _livelock_torture("livelock-torture-calm", 4, "--all-modes", "--pps", "5000"),
+    )
+
+
+def boots() -> tuple[Boot, ...]:
+    """All of them."""
+    return (
+        *(_livelock(), _livelock_ports(), _livelock_tools(), _livelock_driver()),
+        *_livelock_tortures(),
+    )

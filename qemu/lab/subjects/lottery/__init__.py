@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The lottery experiment: the cost of both pools, and who wins how often."""
+
+from __future__ import annotations
+
+from lab.experiment import Experiment, by_scope
+from lab.subjects.lottery import experiment
+from lab.subjects.lottery.figures import draw
+from lab.subjects.lottery.goals import goals as judge
+from lab.subjects.lottery.metrics import NAME, RAW, evaluate
+
+EXPERIMENT = Experiment(
+    name=NAME,
+    metrics=tuple(experiment.KINDS),
+    raw=RAW,
+    boots=by_scope(experiment.boots, experiment.FULL, experiment.QUICK, experiment.DEMO),
+    evaluate=evaluate,
+    judge=lambda records, _: judge(records),
+    draw=draw,
+)

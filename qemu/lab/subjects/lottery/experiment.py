@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the lottery experiment runs in the guest: boots and programs, full and quick.
+
+Every random number comes from QEMU's seed; sizes, seeds and seconds are chosen
+so that the whole fits into some minutes of a two-core machine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+
+POOLS = ("list", "rbtree")
+KINDS = {
+    "enqueue_ns": "scale",
+    "dequeue_ns": "scale",
+    "draw_ns": "scale",
+    "cycle_ns": "scale",
+    "share_error_sigma": "share",
+    "ratio_10_1": "ratio",
+    "pipe_roundtrip_ns": "pipe",
+    "fair_floor_pct": "floor",
+    "order_correlation": "fair",
+}
+"""Metrics of the experiment and the kind of program that measures each."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much is measured: repetitions within a boot by size, seeds, guest seconds.
+
+    `unit_us` is a unit of lottery-scale's work; 1000 is a tick, and thus a
+    quantum.  0 seconds, rounds or tasks leave a measurement out.
+    """
+
+    sizes: tuple[tuple[int, int], ...]
+    unit_us: int
+    scale_seeds: tuple[int, ...]
+    ratios: tuple[str, ...]
+    share_seeds: tuple[int, ...]
+    share_s: int
+    ratio_s: int
+    pipe_rounds: int
+    pipe_repeats: int
+    floor_s: int
+    fair_tasks: int
+
+
+FULL = Scope(
+    sizes=((2, 10), (20, 5), (100, 2), (300, 1), (1000, 1), (3000, 1)),
+    unit_us=1000,
+    scale_seeds=(1, 2, 3),
+    ratios=("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "50:1", "100:1"),
+    share_seeds=(1, 2, 3),
+    share_s=10,
+    ratio_s=60,
+    pipe_rounds=1000,
+    pipe_repeats=10,
+    floor_s=20,
+    fair_tasks=100,
+)
+
+QUICK = Scope(
+    sizes=((2, 5), (20, 3), (100, 1), (300, 1)),
+    unit_us=200,
+    scale_seeds=(1,),
+    ratios=("1:1", "10:1", "100:1"),
+    share_seeds=(1,),
+    share_s=5,
+    ratio_s=10,
+    pipe_rounds=500,
+    pipe_repeats=5,
+    floor_s=5,
+    fair_tasks=50,
+)
+
+DEMO = Scope(
+    sizes=((2, 5), (20, 3), (100, 1), (300, 1), (1000, 1)),
+    unit_us=200,
+    scale_seeds=(1,),
+    ratios=("10:1", "3:2:1"),
+    share_seeds=(1,),
+    share_s=10,
+    ratio_s=0,
+    pipe_rounds=0,
+    pipe_repeats=0,
+    floor_s=10,
+    fair_tasks=50,
+)
+
+FORK_S = 4e-4
+"""Guest seconds to make a task, bring it to the start and bury it."""
+FAIR_WORK_S = 0.02
+"""Guest seconds that each task of lottery-fair works."""
+SHARE_SHIFT = 3
+"""Who wins does not depend on how long an instruction is, so shares use 8 ns ones."""
+
+
+def _program(
+    what: str, name: str, argv: tuple[str, ...], busy_s: float, repeat: int = 1
+) -> Program:
+    """A measurement; what is made of its output is named by `what`."""
+    timeout_s = 30 + round(10 * busy_s)
+    return Program(name, argv, timeout_s, busy_s=busy_s, what=what, repeat=repeat)
+
+
+def scale_programs(scope: Scope) -> Iterator[Program]:
+    """The sizes, each as often as the scope says."""
+    for tasks, repeats in scope.sizes:
+        argv = ("lottery-scale", str(tasks), "--unit-us", str(scope.unit_us), "--json")
+        busy_s = tasks * (10.9 * scope.unit_us / 1e6 + FORK_S)
+        for repeat in range(1, repeats + 1):
+            yield _program("scale", f"scale-{tasks}-{repeat}", argv, busy_s, repeat)
+
+
+def share_programs(scope: Scope) -> Iterator[Program]:
+    """Every ratio once, and 10:1 over the long time."""
+    for ratio in scope.ratios:
+        argv = ("lottery-share", ratio, "--seconds", str(scope.share_s), "--json")
+        yield _program("share", f"share-{ratio}", argv, scope.share_s)
+    if scope.ratio_s:
+        argv = ("lottery-share", "10:1", "--seconds", str(scope.ratio_s), "--json")
+        yield _program("ratio", "ratio-10:1", argv, scope.ratio_s)
+
+
+def floor_programs(scope: Scope) -> Iterator[Program]:
+    """A lottery hog against a SCHED_OTHER hog."""
+    if scope.floor_s:
+        argv = ("lottery-floor", "--seconds", str(scope.floor_s), "--json")
+        yield _program("floor", "floor", argv, scope.floor_s)
+
+
+def fair_programs(scope: Scope) -> Iterator[Program]:
+    """The reference's experiment behind its figure 1."""
+    if scope.fair_tasks:
+        argv = ("lottery-fair", "--tasks", str(scope.fair_tasks), "--json")
+        yield _program("fair", "fair", argv, scope.fair_tasks * FAIR_WORK_S)
+
+
+def pipe_programs(scope: Scope) -> Iterator[Program]:
+    """The same round trips in both policies."""
+    if not scope.pipe_rounds:
+        return
+    busy_s = scope.pipe_rounds * scope.pipe_repeats * 2e-5
+    for policy in ("lottery", "other"):
+        amount = ("--rounds", str(scope.pipe_rounds), "--repeats", str(scope.pipe_repeats))
+        argv = ("lottery-pipe", "--policy", policy, *amount, "--json")
+        yield _program("pipe", f"pipe-{policy}", argv, busy_s)
+
+
+def _boot(name: str, seed: int, pool: str, programs: Sequence[Program], shift: int = 0) -> Boot:
+    """A guest in virtual time with a pool; what it says stays in memory until the end."""
+    machine = Machine(
+        accel="icount",
+        append=(f"lottery_pool={pool}",),
+        root=False,
+        seed=seed,
+        icount_shift=shift,
+    )
+    return Boot(name, machine, tuple(programs), defer=True)
+
+
+def all_boots(scope: Scope) -> Iterator[Boot]:
+    """Costs per pool and seed (round trips with the tree only), then shares per seed."""
+    for seed in scope.scale_seeds:
+        for pool in POOLS:
+            programs = list(scale_programs(scope))
+            if pool == "rbtree":
+                programs += pipe_programs(scope)
+            yield _boot(f"cost-{pool}-{seed}", seed, pool, programs)
+    for seed in scope.share_seeds:
+        programs = [*share_programs(scope), *floor_programs(scope), *fair_programs(scope)]
+        yield _boot(f"share-{seed}", seed, "rbtree", programs, SHARE_SHIFT)
+
+
+def boots(scope: Scope, only: str | None = None) -> list[Boot]:
+    """The boots of a scope, with `only` cut down to the programs that measure this metric."""
+    wanted = set(KINDS.values()) if only is None else {KINDS[only]}
+    result = []
+    for boot in all_boots(scope):
+        programs = tuple(program for program in boot.programs if program.what in wanted)
+        if programs:
+            result.append(dataclasses.replace(boot, programs=programs))
+    return result

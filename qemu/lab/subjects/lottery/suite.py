@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The lottery class."""
+
+from dataclasses import replace
+
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.suite import SHARE_SHIFT, refused, shell, smp_machine
+
+# Ticket ratios of the share tests.
+RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
+DEBUG_RATIO = "10:1"
+SHARE_CASES = ("fork", "exec", "sleepwake", "change", "order")
+
+
+def _api() -> Boot:
+    return Boot(
+        "lottery-api",
+        Machine(root=False).with_append("lottery_pool=list"),
+        (
+            Program(
+                "lottery-api",
+                ("lottery-api", "--ktap"),
+                120,
+                short=("lottery-api", "--ktap", "--reads", "5000"),
+            ),
+        ),
+    )
+
+
+def _share(name: str, seconds: int, *args: str) -> Program:
+    """Shares against tickets: seconds for each ratio, 3 if shortened."""
+    program = ("lottery-share", "--ktap", "--seconds")
+    return Program(name, (*program, str(seconds), *args), 120, short=(*program, "3", *args))
+
+
+def _pool(pool: str) -> Boot:
+    """The validators in virtual time, where shares and orders repeat exactly."""
+    machine = Machine(accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    shares = tuple(
+        replace(_share(f"share-{ratio}", 4, ratio), debug=ratio == DEBUG_RATIO) for ratio in RATIOS
+    )
+    return Boot(
+        f"lottery-{pool}",
+        machine.with_append(f"lottery_pool={pool}"),
+        (
+            *shares,
+            *(_share(f"share-{case}", 4, "--case", case, "3:1") for case in SHARE_CASES),
+            Program("fair", ("lottery-fair", "--ktap", "--tasks", "40"), 120),
+            Program("scale", ("lottery-scale", "100"), 120, short=("lottery-scale", "20")),
+            Program(
+                "floor",
+                ("lottery-floor", "--ktap", "--seconds", "10"),
+                60,
+                short=("lottery-floor", "--ktap", "--seconds", "5"),
+            ),
+        ),
+    )
+
+
+def _tools() -> Boot:
+    """The tools as a person uses them, and their refusals."""
+    return Boot(
+        "lottery-tools",
+        smp_machine(2),
+        (
+            shell("run-with-tickets", "lottery -t 300 sh -c 'lottery -p $$' | grep -w 300"),
+            shell("limits", "lottery -m"),
+            shell(
+                "tracepoints",
+                "trace-cmd record -q -e sched_lottery -o /tmp/t lottery-fair --tasks 5 && "
+                "trace-cmd report -i /tmp/t >/tmp/r && for e in draw enqueue dequeue; do "
+                "grep -m1 lottery_$e /tmp/r || exit 1; done",
+                120,
+            ),
+            refused("refuse-tickets", "lottery -t 0x30 true"),
+            refused("refuse-huge-tickets", "lottery -t 1000001 true"),
+            refused("refuse-task-file", "sh -c 'echo 10 ten >/tmp/t; lottery-fair /tmp/t'"),
+            refused("refuse-empty-file", "lottery-fair /dev/null"),
+            refused("refuse-no-tasks", "lottery-fair --tasks 0"),
+            refused("refuse-scale-0", "lottery-scale 0"),
+            refused("refuse-scale-pid-max", "lottery-scale 99999999"),
+            refused("refuse-ratio", "lottery-share 10:"),
+        ),
+    )
+
+
+def _smp() -> Boot:
+    return Boot(
+        "lottery-smp",
+        Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False),
+        (
+            Program(
+                "lottery-smp",
+                ("lottery-smp", "--ktap"),
+                180,
+                short=("lottery-smp", "--ktap", "--seconds", "2"),
+            ),
+        ),
+    )
+
+
+def _nohz() -> Boot:
+    """A CPU without a tick: with two lottery tasks it must have one again."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    return Boot(
+        "lottery-nohz",
+        machine.with_append("nohz_full=1"),
+        (_share("share-3:1", 4, "--cpu", "1", "3:1"),),
+    )
+
+
+def _torture() -> Boot:
+    """Everything at once, on CPUs that come and go."""
+    return Boot("lottery-torture", smp_machine(4, root=False), _torture_entries())
+
+
+def _torture_core() -> Boot:
+    """Two cores of two threads, so that core scheduling has siblings to choose for.
+
+    CPUs stay: pick_next_task() of 6.12 looks at the run queue of a sibling that
+    comes online before the two share their lock, and lockdep says so.
+    """
+    machine = smp_machine(4, root=False)
+    return Boot(
+        "lottery-torture-core",
+        replace(machine, devices=(*machine.devices, "-smp", "4,sockets=1,cores=2,threads=2")),
+        _torture_entries("--no-hotplug"),
+    )
+
+
+def _torture_entries(*args: str) -> tuple[Program, ...]:
+    program = ("lottery-torture", "--ktap", *args, "--seconds")
+    return (Program("lottery-torture", (*program, "60"), 300, short=(*program, "20")),)
+
+
+def boots() -> tuple[Boot, ...]:
+    """All of them."""
+    return (
+        *(_api(), _pool("list"), _pool("rbtree"), _tools(), _smp()),
+        *(_nohz(), _torture(), _torture_core()),
+    )

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the rows of wrais-run to samples, records and raw tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from lab import LabError
+from lab.guest.result import BootResult
+from lab.report.measured import Measured, RawTable
+from lab.report.records import Param, Sample
+from lab.report.rows import read_rows
+from lab.report.summary import Statistic, summarise
+from lab.subjects.wrais.experiment import SQLITE, STARTUPS, Cell
+from lab.subjects.wrais.output import QUANTILES, ProbeRow, SqliteRow
+from lab.subjects.wrais.variants import BFQ
+
+NAME = "wrais"
+Row = TypeVar("Row", ProbeRow, SqliteRow)
+RAW = ("probe", "sqlite")
+"""Names of the raw tables."""
+
+UNITS = {
+    "startup_s": "s",
+    "startup_over_idle": "ratio",
+    "stalls_over_300ms": "count",
+    "max_stall_ms": "ms",
+    "device_mbps": "MB/s",
+    "background_mbps": "MB/s",
+    "unfinished": "count",
+    "sqlite_commit_ms": "ms",
+}
+"""Metrics and their units."""
+HIGHER = ("device_mbps", "background_mbps")
+"""Where more is better, and so the least is the worst."""
+
+IDLE = "idle"
+IDLE_VARIANT = BFQ.name
+"""An idle disk is what stock BFQ has of it."""
+
+
+def worst(metric: str) -> Statistic:
+    """What of a metric's repeats is its record's value."""
+    if metric == "unfinished":
+        return sum
+    return min if metric in HIGHER else max
+
+
+def _sample(cell: Cell, metric: str, value: float, run: str, **more: Param) -> Sample:
+    params: dict[str, Param] = {"background": cell.background, "probe": cell.probe}
+    return Sample(
+        experiment=NAME,
+        metric=metric,
+        variant=cell.variant.name,
+        params={**params, "depth": cell.depth, **more},
+        value=value,
+        unit=UNITS[metric],
+        run=run,
+    )
+
+
+def _probe_samples(cell: Cell, row: ProbeRow, run: str) -> Iterator[Sample]:
+    """One start.  One that was ended early counts with the time that it had: a lower bound."""
+    if cell.probe in STARTUPS:
+        yield _sample(cell, "startup_s", row.startup_s, run)
+        yield _sample(cell, "unfinished", 0.0 if row.finished else 1.0, run)
+    yield _sample(cell, "stalls_over_300ms", row.stalls_over_300ms, run)
+    yield _sample(cell, "max_stall_ms", row.max_stall_ms, run)
+    yield _sample(cell, "device_mbps", row.device_mbps, run)
+    if cell.background != IDLE:
+        yield _sample(cell, "background_mbps", row.background_mbps, run)
+
+
+def _sqlite_samples(cell: Cell, row: SqliteRow, run: str) -> Iterator[Sample]:
+    """Quantiles of the commits of one run."""
+    for quantile, field in QUANTILES.items():
+        yield _sample(cell, "sqlite_commit_ms", getattr(row, field), run, quantile=quantile)
+
+
+def _tabulate(
+    raw: dict[str, RawTable], name: str, cell: Cell, rows: Sequence[ProbeRow | SqliteRow]
+) -> None:
+    """Add rows to a raw table, as the tool printed them."""
+    names: list[str] = [field.name for field in dataclasses.fields(rows[0])]
+    key = ["variant", "probe", "background", "depth"]
+    table = raw.setdefault(name, RawTable([*key, *names]))
+    for row in rows:
+        given: list[Param] = [cell.variant.name, cell.probe, cell.background, cell.depth]
+        values = [getattr(row, field) for field in names]
+        shown = [int(value) if isinstance(value, bool) else value for value in values]
+        table.rows.append([*given, *shown])
+
+
+def _all_of(cell: Cell, rows: list[Row]) -> list[Row]:
+    """The rows, one for each repeat.  Raises LabError if some are missing."""
+    if len(rows) != cell.repeats:
+        raise LabError(
+            f"{cell.variant.name}: {cell.name}: {len(rows)} repeats: must be {cell.repeats}",
+            exit_code=1,
+        )
+    return rows
+
+
+def _cell_samples(
+    raw: dict[str, RawTable], seed: int, cell: Cell, lines: Sequence[str]
+) -> Iterator[Sample]:
+    """Everything one cell printed."""
+    if cell.probe in SQLITE:
+        commits = _all_of(cell, read_rows(SqliteRow, lines, beside=(ProbeRow.TOOL,)))
+        _tabulate(raw, "sqlite", cell, commits)
+        for repeat, commit in enumerate(commits, 1):
+            yield from _sqlite_samples(cell, commit, f"{seed}.{repeat}")
+        return
+    starts = _all_of(cell, read_rows(ProbeRow, lines))
+    _tabulate(raw, "probe", cell, starts)
+    for start in starts:
+        yield from _probe_samples(cell, start, f"{seed}.{start.repeat}")
+
+
+def idle_s(samples: Sequence[Sample]) -> dict[tuple[Param, Param], float]:
+    """Median start-up of stock BFQ on an idle disk, by probe and depth."""
+    found: dict[tuple[Param, Param], list[float]] = defaultdict(list)
+    for sample in samples:
+        idle = sample.params["background"] == IDLE and sample.variant == IDLE_VARIANT
+        if sample.metric == "startup_s" and idle:
+            found[sample.params["probe"], sample.params["depth"]].append(sample.value)
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def over_idle(samples: Sequence[Sample]) -> Iterator[Sample]:
+    """Every start-up as a multiple of the idle one, where that was measured."""
+    idle: Mapping[tuple[Param, Param], float] = idle_s(samples)
+    for sample in samples:
+        base = idle.get((sample.params["probe"], sample.params["depth"]))
+        if sample.metric == "startup_s" and base:
+            yield dataclasses.replace(
+                sample,
+                metric="startup_over_idle",
+                value=sample.value / base,
+                unit=UNITS["startup_over_idle"],
+            )
+
+
+def evaluate(finished: Sequence[BootResult]) -> Measured:
+    """Everything the boots printed.  Raises LabError (exit code 1) for output that is not right."""
+    raw: dict[str, RawTable] = {}
+    samples: list[Sample] = []
+    for done in finished:
+        for program in done.boot.programs:
+            if isinstance(program.what, Cell):
+                seed, lines = done.boot.machine.seed, done.lines(program)
+                samples.extend(_cell_samples(raw, seed, program.what, lines))
+    samples.extend(list(over_idle(samples)))
+    # The worst, and the median beside it.
+    records = summarise(samples, worst, {"median": statistics.median})
+    return Measured(records, samples, raw)

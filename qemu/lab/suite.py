@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Suites: boots that are tests. Without the root image there is no shell in them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab import LabError
+from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
+from lab.guest.machine import Machine
+
+# The kernels that are tested; others are only measured.
+KERNELS = ("guest", "debug")
+DEBUG_MEM_MB = 3072
+KMEMLEAK_TIMEOUT_S = 300
+# 8 ns an instruction: a guest second costs the host an eighth, and a tick is
+# still long against what the kernel does in it.
+SHARE_SHIFT = 3
+
+SCENARIOS = Path(__file__).resolve().parents[1] / "tests/guest"
+IN_GUEST = "lab/scenarios"
+"""Where the guest has them, relative to /."""
+_FIELD = re.compile(r"^# (Name|What|Needs|Time|Debug): +(.+)$")
+_REQUIRED = ("Name", "What", "Needs")
+
+
+def machine_for(kernel: str, machine: Machine | None = None) -> Machine:
+    """The machine with that kernel and the room that it needs."""
+    machine = replace(machine or Machine(), kernel=kernel)
+    return replace(machine, mem_mb=DEBUG_MEM_MB) if kernel == "debug" else machine
+
+
+def smp_machine(cpus: int, root: bool = True) -> Machine:
+    """Several CPUs in real time."""
+    return Machine(cpus=cpus, root=root)
+
+
+def shell(name: str, command: str, timeout_s: int = 30) -> Program:
+    """One command line for the shell of the root image."""
+    return Program(name, ("sh", "-c", command), timeout_s)
+
+
+def refused(name: str, command: str) -> Program:
+    """The command must end with status 2 and one line that says why."""
+    program = scenario("refused")
+    argv = (*program.argv, *shlex.split(command))
+    return replace(program, name=name, argv=argv, debug=False)
+
+
+@dataclass(frozen=True)
+class Header:
+    """The top of a scenario file."""
+
+    name: str
+    what: str
+    needs: tuple[str, ...]
+    time_s: int
+    debug: bool
+
+
+def header(path: Path) -> Header:
+    """The header of a scenario.  Raises LabError if a field is missing or twice there."""
+    fields: dict[str, str] = {}
+    for line in path.read_text().splitlines():
+        match = _FIELD.match(line)
+        if match and match[1] in fields:
+            raise LabError(f"{path}: '{match[1]}' is there twice", exit_code=1)
+        if match:
+            fields[match[1]] = match[2]
+    for field in _REQUIRED:
+        if field not in fields:
+            raise LabError(f"{path}: no '# {field}:' line", exit_code=1)
+    if fields["Name"] != path.stem:
+        raise LabError(f"{path}: is named '{fields['Name']}': must be {path.stem}", exit_code=1)
+    needs = tuple(word for word in fields["Needs"].split() if word != "nothing")
+    debug = fields.get("Debug", "yes") != "no"
+    return Header(path.stem, fields["What"], needs, int(fields.get("Time", "30")), debug)
+
+
+def scenario(name: str, *args: str) -> Program:
+    """The scenario in NAME.sh below qemu/tests/guest, with all files of its folder beside it.
+
+    The shell says each step before it takes it, and ends at the first that fails.
+    """
+    path = SCENARIOS / f"{name}.sh"
+    if not path.is_file():
+        raise LabError(f"{path}: no such scenario", exit_code=1)
+    head = header(path)
+    folder = path.parent.relative_to(SCENARIOS)
+    files: Mapping[str, Path] = {
+        f"{IN_GUEST}/{folder}/{file.name}": file for file in sorted(path.parent.glob("*.sh"))
+    }
+    argv = ("sh", "-ex", f"/{IN_GUEST}/{folder}/{path.name}", *args)
+    return Program(head.name, argv, head.time_s, debug=head.debug, files=files)
+
+
+def unmet(boot: Boot) -> list[str]:
+    """What scenarios of the boot need and its machine does not have."""
+    machine = boot.machine
+    there = {
+        *(["root"] if machine.root else []),
+        *(f"module={name}" for name in machine.modules),
+        *(f"cards={count}" for count in range(1, len(machine.nics) + 1)),
+        *(f"cpus={count}" for count in range(1, machine.cpus + 1)),
+        f"disks={machine.devices.count('-blockdev')}",
+    }
+    found = []
+    for program in boot.programs:
+        for guest_name, path in program.files.items():
+            if program.argv[2:3] == (f"/{guest_name}",):
+                missing = [word for word in header(path).needs if word not in there]
+                found += [f"{boot.name}-{program.name}: needs {word}" for word in missing]
+    return found
+
+
+def for_debug(boot: Boot) -> Boot:
+    """The boot with the kernel with checks: patient, roomy, leaks looked for at its end.
+
+    In real time, always: virtual time costs it twice as much, and what it is to
+    find are faults on the way, not shares to the per cent.
+    """
+    patient = tuple(
+        replace(program, timeout_s=program.timeout_s * DEBUG_SLOWNESS)
+        for program in boot.programs
+        if program.debug
+    )
+    leaks = Program("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
+    machine = replace(machine_for("debug", boot.machine), accel="tcg")
+    programs = (*patient, leaks)
+    return replace(boot, machine=machine, programs=programs, budget_s=boot.debug_budget_s)
+
+
+def shortened(boot: Boot) -> Boot:
+    """The boot with the shorter form of each program that has one."""
+    programs = tuple(replace(p, argv=p.short or p.argv) for p in boot.programs)
+    return replace(boot, programs=programs)
+
+
+def kernel_variant(environ: Mapping[str, str]) -> str:
+    """Which kernel the suites boot: LAB_KERNEL, guest by default. Raises LabError."""
+    variant = environ.get("LAB_KERNEL") or KERNELS[0]
+    if variant not in KERNELS:
+        raise LabError(f"LAB_KERNEL '{variant}': allowed are {', '.join(KERNELS)}")
+    return variant

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Static checks: the rules of the series, kernel style, sparse, ruff and mypy."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import Paths
+from lab.tree import source
+from lab.tree.kernel import environment, kbuild
+from lab.tree.patches import LINKS, Patch, read_series
+
+MAX_LINES = 600
+MIN_REASON_WORDS = 12
+MAX_MAKEFILE_LINES = 150
+
+# Where checkpatch is not followed: file, type of its message.
+EXCEPTIONS = (
+    # The linker script names input sections by pattern, which looks like a product.
+    ("01*.patch", "SPACING"),
+    # sched_init() states the order of all the classes in this way, ours among them.
+    ("01*.patch", "AVOID_BUG"),
+    # The list of the features of null_blk is split as it was before.
+    ("0201*.patch", "SPLIT_STRING"),
+    # Documented in Documentation/scheduler here, not in the tree that it looks into.
+    ("pool.c", "UNDOCUMENTED_SETUP"),
+    # ethtool names the modes of links in this way.
+    ("ethtool.c", "CAMELCASE"),
+    # The name of an attribute is that of the parameter.
+    ("sysfs.c", "MACRO_ARG_REUSE"),
+)
+
+# It speaks for the kernel; a program has no linux/compiler.h and linux/bits.h.
+NOT_FOR_PROGRAMS = ("PREFER_DEFINED_ATTRIBUTE_MACRO", "PREFER_KERNEL_TYPES", "BIT_MACRO")
+
+_TRAILER = re.compile(r"^[A-Z][A-Za-z-]+: .+$")
+_NEW_FILE = re.compile(r"^(new file mode|rename to|copy to) ", re.M)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check by name. run returns the problems that it found, one line or block each."""
+
+    name: str
+    run: Callable[[Paths], list[str]]
+
+
+def call(argv: Sequence[str], cwd: Path) -> tuple[int, str]:
+    """Exit code and output, standard error included."""
+    done = subprocess.run(
+        argv,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def c_files(tree: Path) -> list[Path]:
+    """The C sources and headers below a directory, sorted."""
+    return sorted(path for path in tree.glob("**/*") if path.suffix in (".c", ".h"))
+
+
+def series_and_files(patches: Path) -> list[str]:
+    """Every entry of the series has its file, and every file its entry."""
+    listed = {patch.name for patch in read_series(patches)}
+    there = {path.name for path in patches.glob("*.patch")}
+    return [f"patches/{name}: not in patches/series" for name in sorted(there - listed)]
+
+
+def adds_a_file(patch: Patch) -> list[str]:
+    """A new file lives under modules/; a patch only changes lines."""
+    names = [change.new for change in patch.changes if change.old is None]
+    if not names and _NEW_FILE.search(_diff(patch.text)):
+        names = ["(mode, rename or copy)"]
+    return [f"{patch.name}: adds {name}: new files belong in modules/" for name in names]
+
+
+def _diff(text: str) -> str:
+    """The patch from its first file on."""
+    start = re.search(r"^diff --git |^--- a/", text, re.M)
+    return text[start.start() :] if start else ""
+
+
+def message(patch: Patch) -> list[str]:
+    """What a reviewer reads first: who, when, what, why, and signed off."""
+    head, _, rest = patch.text.partition("\n\n")
+    problems = [
+        f"{patch.name}: no {field}: line in its header"
+        for field in ("From", "Date", "Subject")
+        if not re.search(rf"^{field}: \S", head, re.M)
+    ]
+    body = rest.split("\n---\n")[0].splitlines()
+    trailers = [line for line in body if _TRAILER.match(line)]
+    if not any(line.startswith("Signed-off-by: ") for line in trailers):
+        problems.append(f"{patch.name}: no Signed-off-by")
+    words = sum(len(line.split()) for line in body if line not in trailers)
+    if words < MIN_REASON_WORDS:
+        problems.append(f"{patch.name}: its message does not say why")
+    if not patch.changes:
+        problems.append(f"{patch.name}: changes nothing")
+    return problems
+
+
+def applies_with_am(series: Sequence[Patch], patches: Path, pristine: Path) -> list[str]:
+    """git am takes the whole series, on a repository of the files that it touches."""
+    names = {name for patch in series for change in patch.changes for name in (change.old,) if name}
+    with tempfile.TemporaryDirectory() as scratch:
+        repo = Path(scratch)
+        for name in sorted(names):
+            if (pristine / name).is_file():
+                (repo / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(pristine / name, repo / name)
+        # Whatever a person's own configuration demands of commits, it is not meant here.
+        settings = (
+            *("user.name=lab", "user.email=lab@localhost", "commit.gpgsign=false"),
+            *("core.hooksPath=/dev/null", "core.autocrlf=false"),
+        )
+        git = ["git", *(word for setting in settings for word in ("-c", setting))]
+        commit = ["commit", "-q", "--allow-empty", "-m", "base"]
+        for words in (["init", "-q"], ["add", "-A"], commit):
+            status, output = call([*git, *words], repo)
+            if status:
+                return [f"git {words[0]}: {output.strip()}"]
+        for patch in series:
+            status, output = call([*git, "am", "-q", str(patches / patch.name)], repo)
+            if status:
+                return [f"{patch.name}: git am: {' '.join(output.split())}"]
+    return []
+
+
+def gate(paths: Paths) -> list[str]:
+    """The rules of the series."""
+    series = read_series(paths.patches)
+    problems = series_and_files(paths.patches)
+    for patch in series:
+        problems += adds_a_file(patch) + message(patch)
+    if not source.load(paths.pristine):
+        return [*problems, "no pristine source: run make prepare first"]
+    return problems + applies_with_am(series, paths.patches, paths.pristine)
+
+
+def too_long(files: Iterable[Path], top: Path, most: int = MAX_LINES) -> list[str]:
+    """Files that have grown past the limit of lines."""
+    found: list[str] = []
+    for file in files:
+        lines = file.read_text(errors="replace").count("\n")
+        if lines > most:
+            found.append(f"{file.relative_to(top)}: {lines} lines; at most {most}")
+    return found
+
+
+def without_licence(files: Iterable[Path], top: Path) -> list[str]:
+    """Files whose first two lines do not name their licence."""
+    found: list[str] = []
+    for file in files:
+        head = file.read_text(errors="replace").splitlines()[:2]
+        if not any("SPDX-License-Identifier: GPL-2.0" in line for line in head):
+            found.append(f"{file.relative_to(top)}: no SPDX-License-Identifier: GPL-2.0")
+    return found
+
+
+def house(paths: Paths) -> list[str]:
+    """Lengths and licences of our own files."""
+    ours = [*c_files(paths.modules), *c_files(paths.top / "userland")]
+    ours += sorted(paths.qemu.glob("**/*.py"))
+    problems = too_long(ours, paths.top) + without_licence(ours, paths.top)
+    return problems + too_long([paths.top / "Makefile"], paths.top, MAX_MAKEFILE_LINES)
+
+
+def checkpatch(paths: Paths) -> list[str]:
+    """checkpatch --strict on the patches and on every C file of ours."""
+    series = [paths.patches / patch.name for patch in read_series(paths.patches)]
+    modules = c_files(paths.modules)
+    programs = c_files(paths.top / "userland")
+    spared = f"--ignore={','.join(NOT_FOR_PROGRAMS)}"
+    problems: list[str] = []
+    for options, files in (
+        ([], series),
+        (["--file"], modules),
+        (["--file", "--no-tree", spared], programs),
+    ):
+        if files:
+            script = paths.linux / "scripts/checkpatch.pl"
+            argv = ["perl", str(script), "--strict", "--terse", "--no-summary", "--show-types"]
+            status, output = call([*argv, *options, *map(str, files)], paths.linux)
+            if status:
+                problems += [line for line in output.splitlines() if not excepted(line)]
+    return [problem.removeprefix(f"{paths.top}/") for problem in problems]
+
+
+def excepted(line: str) -> bool:
+    """Whether a "file:line: LEVEL:TYPE: text" of checkpatch is one of the EXCEPTIONS."""
+    file, _, rest = line.partition(":")
+    name = file.rpartition("/")[2]
+    return any(fnmatch(name, glob) and f":{kind}: " in rest for glob, kind in EXCEPTIONS)
+
+
+def sparse(paths: Paths) -> list[str]:
+    """sparse on the modules' objects in the guest's kernel: its warnings about our files."""
+    problems: list[str] = []
+    for name, link in LINKS.items():
+        if not (paths.modules / name / "Kbuild").is_file():
+            continue
+        # C=2 checks what is up to date, too. The objects themselves stay as they are.
+        argv = kbuild(paths, "guest", ["C=2", f"{link}/"])
+        status, output = call(argv, paths.top)
+        lines = output.splitlines()
+        problems += [
+            line for line in lines if link in line and re.search(r": (warning|error): ", line)
+        ]
+        if status and not problems:
+            problems.append(f"{name}: sparse: {' '.join(lines[-3:])}")
+    return problems
+
+
+def python_tool(*words: str) -> Callable[[Paths], list[str]]:
+    """A tool of the Python environment, its caches below $(O)."""
+
+    def run(paths: Paths) -> list[str]:
+        tool = words[0]
+        binary = paths.venv / "bin" / tool
+        if not binary.exists():
+            raise LabError(f"{binary}: not there: run make check, not the verb alone", exit_code=1)
+        argv = [word.format(cache=paths.out / tool) for word in words[1:]]
+        status, output = call([str(binary), *argv], paths.qemu)
+        return output.splitlines() if status else []
+
+    return run
+
+
+CHECKS = (
+    Check("series", gate),
+    Check("house", house),
+    Check("checkpatch", checkpatch),
+    Check("sparse", sparse),
+    Check("ruff", python_tool("ruff", "check", "--quiet", "--cache-dir={cache}", ".")),
+    Check("mypy", python_tool("mypy", "--cache-dir={cache}", "--no-error-summary")),
+)
+
+
+def run(paths: Paths, names: Sequence[str]) -> int:
+    """Run the checks named; 1 if any found a problem."""
+    failed = 0
+    for check in CHECKS:
+        if check.name in names:
+            problems = check.run(paths)
+            failed += bool(problems)
+            print(f"{check.name}: {len(problems)} problems" if problems else f"{check.name}: ok")
+            for problem in problems:
+                print(f"  {problem}")
+            sys.stdout.flush()
+    return 1 if failed else 0
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb check."""
+    parser = subparsers.add_parser("check", help="static checks of patches, C and Python")
+    names = [check.name for check in CHECKS]
+    parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; default: all")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    known = [check.name for check in CHECKS]
+    for name in args.name:
+        if name not in known:
+            raise LabError(f"check '{name}': allowed are {', '.join(known)}")
+    os.environ["LC_ALL"] = "C"
+    return run(Paths.from_env(), args.name or known)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's configuration: fragments on allnoconfig, and the proof that they held."""
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import VARIANTS, Paths
+from lab.tree import patches
+from lab.tree.kernel import build_dir, environment, kbuild
+from lab.tree.source import tree_files
+
+GUEST = ("base", "guest", "features", "kunit")
+FRAGMENTS = {"guest": GUEST, "debug": (*GUEST, "debug"), "plain": (*GUEST, "plain")}
+
+_SET = re.compile(r"CONFIG_(\w+)=(y|m|n|-?\d+|0x[0-9a-fA-F]+|\".*\")")
+_UNSET = re.compile(r"# CONFIG_(\w+) is not set")
+_DEFINED = re.compile(r"^\s*(?:menu)?config\s+(\w+)", re.M)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A line of a fragment. value is None for "is not set"; where is "file:line"."""
+
+    symbol: str
+    value: str | None
+    where: str
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"# CONFIG_{self.symbol} is not set"
+        return f"CONFIG_{self.symbol}={self.value}"
+
+
+def parse(name: str, text: str) -> list[Asked]:
+    """The symbols of a fragment. A line that is neither one nor a comment is an error."""
+    asked: dict[str, Asked] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{name}:{number}"
+        given, unset = _SET.fullmatch(line.strip()), _UNSET.fullmatch(line.strip())
+        if given:
+            value = None if given[2] == "n" else given[2]
+            item = Asked(given[1], value, where)
+        elif unset:
+            item = Asked(unset[1], None, where)
+        elif not line.strip() or line.startswith("#"):
+            continue
+        else:
+            raise LabError(
+                f"{where}: '{line}': allowed are CONFIG_X=value, # CONFIG_X is not set, comments"
+            )
+        if item.symbol in asked:
+            first = asked[item.symbol].where
+            raise LabError(f"{where}: CONFIG_{item.symbol} is already at {first}")
+        asked[item.symbol] = item
+    return list(asked.values())
+
+
+def merge(configs: Path, names: Iterable[str]) -> dict[str, Asked]:
+    """What the fragments ask for together, by symbol; the later one wins."""
+    merged: dict[str, Asked] = {}
+    for name in names:
+        path = configs / f"{name}.config"
+        if not path.is_file():
+            raise LabError(f"{path}: no such fragment")
+        for item in parse(path.name, path.read_text()):
+            merged[item.symbol] = item
+    return merged
+
+
+def final_values(text: str) -> dict[str, str]:
+    """What a .config sets; a symbol that it does not set is not in it."""
+    return {match[1]: match[2] for line in text.splitlines() if (match := _SET.fullmatch(line))}
+
+
+def broken(merged: Mapping[str, Asked], final: Mapping[str, str]) -> list[Asked]:
+    """Those of the symbols asked for that the final .config has otherwise."""
+    return [item for item in merged.values() if final.get(item.symbol) != item.value]
+
+
+def defined(linux: Path, symbols: Iterable[str]) -> set[str]:
+    """Those of the symbols that some Kconfig file of the tree, or of a module in it, defines."""
+    wanted = set(symbols)
+    files = [linux / name for name, _ in tree_files(linux) if "/Kconfig" in f"/{name}"]
+    for link in patches.LINKS.values():
+        files += sorted((linux / link).glob("**/Kconfig*"))
+    found: set[str] = set()
+    for file in files:
+        if file.is_file():
+            found |= wanted.intersection(_DEFINED.findall(file.read_text(errors="replace")))
+    return found
+
+
+def complaint(unmet: Sequence[Asked], final: Mapping[str, str], known: set[str]) -> str:
+    """One line that names every symbol that did not hold, and why as far as it is known."""
+    parts: list[str] = []
+    for item in unmet:
+        if item.symbol not in known:
+            why = "no such option in this kernel"
+        elif item.symbol in final:
+            why = f"is {final[item.symbol]}, forced by another option"
+        else:
+            why = "is not set, what it depends on is missing"
+        parts.append(f"{item} ({item.where}): {why}")
+    return "; ".join(parts)
+
+
+def write(paths: Paths, variant: str, llvm: bool = False) -> None:
+    """Configure the variant from its fragments, unless it was and nothing has changed.
+
+    Raises LabError, exit code 1, that names every symbol which is not in the
+    final .config as asked.
+    """
+    merged = merge(paths.configs, FRAGMENTS[variant])
+    directory = build_dir(paths, variant)
+    stamp = directory / "lab.config.json"
+    digest = _digest(paths, merged, llvm)
+    config = directory / ".config"
+    if config.exists() and stamp.exists() and stamp.read_text() == digest:
+        return
+    stamp.unlink(missing_ok=True)
+    fragment = directory / "lab.config"
+    fragment.write_text("".join(f"{item}\n" for item in merged.values()))
+    names = ", ".join(FRAGMENTS[variant])
+    print(f"lab: {directory.name}: configuring from {names}", file=sys.stderr)
+    _conf(paths, variant, [f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], llvm)
+    final = final_values(config.read_text())
+    unmet = broken(merged, final)
+    if unmet:
+        known = defined(paths.linux, (item.symbol for item in unmet))
+        raise LabError(f"{directory.name}: {complaint(unmet, final, known)}", exit_code=1)
+    stamp.write_text(digest)
+
+
+def _digest(paths: Paths, merged: Mapping[str, Asked], llvm: bool) -> str:
+    """Changes whenever the configuration has to be made anew."""
+    kconfigs = [file.read_text() for file in sorted(paths.modules.glob("*/**/Kconfig*"))]
+    for patch in patches.read_series(paths.patches):
+        # Other patches change no option: a person's menuconfig outlives their edits.
+        if any("/Kconfig" in f"/{change.new}" for change in patch.changes):
+            kconfigs.append(patch.text)
+    tree = patches.generation(paths)
+    text = json.dumps([[str(item) for item in merged.values()], kconfigs, tree, llvm])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _conf(paths: Paths, variant: str, targets: Sequence[str], llvm: bool) -> None:
+    """Run a configuration target of kbuild."""
+    argv = kbuild(paths, variant, ["-s", *targets], llvm)
+    paths.logs.mkdir(parents=True, exist_ok=True)
+    log = paths.logs / f"config-{variant}.log"
+    with log.open("w") as out:
+        done = subprocess.run(
+            argv,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode:
+        lines = [line for line in log.read_text().splitlines() if line.strip()]
+        first = lines[0] if lines else f"make exit {done.returncode}"
+        raise LabError(f"kernel-{variant}: {first} (all of it: {log})", exit_code=1)
+
+
+def menu(paths: Paths, variant: str, llvm: bool) -> None:
+    """Let a person change the configuration; kept until configs/ or the tree changes."""
+    argv = kbuild(paths, variant, ["menuconfig"], llvm)
+    if subprocess.run(argv, env=environment(), check=False).returncode:
+        raise LabError("menuconfig failed", exit_code=1)
+
+
+def save(paths: Paths, variant: str, llvm: bool) -> Path:
+    """Write $(O)/defconfig: what the current configuration has beyond the defaults."""
+    _conf(paths, variant, ["savedefconfig"], llvm)
+    target = paths.out / "defconfig"
+    shutil.copyfile(paths.kernel(variant) / "defconfig", target)
+    return target
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb config."""
+    parser = subparsers.add_parser("config", help="configure a kernel from configs/")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        default="write",
+        choices=("write", "reset", "menu", "save"),
+        help="write if out of date (default), reset to the fragments, menuconfig, savedefconfig",
+    )
+    parser.add_argument("--kernel", default="guest", choices=VARIANTS)
+    parser.add_argument("--llvm", action="store_true", help="for a build with clang")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    if args.action == "reset":
+        (build_dir(paths, args.kernel) / ".config").unlink(missing_ok=True)
+    write(paths, args.kernel, args.llvm)
+    if args.action == "menu":
+        menu(paths, args.kernel, args.llvm)
+    elif args.action == "save":
+        print(save(paths, args.kernel, args.llvm))
+    return 0

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Building a kernel in $(O)/kernel-VARIANT from $(O)/linux."""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lab import LabError
+from lab.host.progress import Progress
+from lab.paths import VARIANTS, Paths
+from lab.tree import patches
+
+# Figures depend on the image, so the image depends on nothing but its sources.
+REPRODUCIBLE = (
+    "KBUILD_BUILD_TIMESTAMP=2020-01-01 00:00:00 UTC",
+    "KBUILD_BUILD_USER=lab",
+    "KBUILD_BUILD_HOST=lab",
+    "KBUILD_BUILD_VERSION=1",
+)
+
+# Objects of a first build, where no earlier one has been counted.
+ESTIMATE = {"guest": 1510, "debug": 1540, "plain": 1500}
+
+# What kbuild makes for a target of ours.
+BUILT = {"all": ("bzImage", "modules"), "bzImage": ("bzImage",), "modules": ("modules",)}
+
+# Variables of our own make, and make's own, mean something else to kbuild.
+HIDDEN = (
+    *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"),
+    *("KERNEL", "O", "V", "CPUS", "MEM", "ACCEL", "TESTS", "LLVM", "CMD", "EXP", "DRY"),
+)
+
+_STEP = re.compile(r"^\s+[A-Z][A-Z0-9_+-]*(?: \[M\])?\s+\S")
+_OBJECT = re.compile(r"\.k?o$")
+_CHATTER = re.compile(r"^(Kernel: |make(\[\d+\])?: (Nothing|Entering|Leaving|')|mkdir |$)")
+
+
+def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Ours, without what would leak into kbuild or git.
+
+    Started by a hook of git, GIT_DIR would point at a person's repository.
+    ccache, if there is one, takes dependencies from the compiler instead of
+    preprocessing every file once more to find them.
+    """
+    env = os.environ if environ is None else environ
+    kept = {
+        name: value
+        for name, value in env.items()
+        if name not in HIDDEN and not name.startswith("GIT_")
+    }
+    return {"CCACHE_DEPEND": "1", **kept}
+
+
+def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = False) -> list[str]:
+    """The make command for targets of the variant's build directory."""
+    compiler = "clang" if llvm else "gcc"
+    cached = f"ccache {compiler}" if shutil.which("ccache") else compiler
+    return [
+        "make",
+        "--no-print-directory",
+        f"--directory={paths.linux}",
+        f"O={paths.kernel(variant)}",
+        f"-j{os.cpu_count() or 1}",
+        *REPRODUCIBLE,
+        *(["LLVM=1"] if llvm else []),
+        f"CC={cached}",
+        *targets,
+    ]
+
+
+def build_dir(paths: Paths, variant: str) -> Path:
+    """The variant's build directory; emptied first if $(O)/linux was copied anew."""
+    directory = paths.kernel(variant)
+    stamp = directory / "lab.generation"
+    generation = patches.generation(paths)
+    if not generation:
+        raise LabError(f"{paths.linux}: not prepared; run make prepare first", exit_code=1)
+    if not stamp.exists() or stamp.read_text() != generation:
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        stamp.write_text(generation)
+    return directory
+
+
+def build(
+    paths: Paths, variant: str, targets: Sequence[str], llvm: bool = False, verbose: bool = False
+) -> None:
+    """Build targets, showing progress. LabError, exit code 1, if the build fails."""
+    directory = build_dir(paths, variant)
+    if not (directory / ".config").exists():
+        raise LabError(f"{directory}: not configured; run make defconfig first", exit_code=1)
+    counts = directory / "lab.objects"
+    first = not (directory / "vmlinux").exists()
+    argv = kbuild(paths, variant, [*(["V=1"] if verbose else []), *targets], llvm)
+    paths.logs.mkdir(parents=True, exist_ok=True)
+    log = paths.logs / f"{directory.name}.log"
+    progress = Progress(directory.name, _expected(counts, variant) if first else 0, "objects")
+    done, status = _follow(argv, log, progress, verbose)
+    if status:
+        raise LabError(f"{directory.name}: the build failed; everything it said: {log}", 1)
+    if first:
+        counts.write_text(json.dumps(done) + "\n")
+
+
+def _expected(counts: Path, variant: str) -> int:
+    """Objects of a whole build: as counted last time, else an estimate."""
+    try:
+        return int(json.loads(counts.read_text()))
+    except (OSError, ValueError, TypeError):
+        return ESTIMATE[variant]
+
+
+def _follow(argv: Sequence[str], log: Path, progress: Progress, verbose: bool) -> tuple[int, int]:
+    """Run a build: everything to the log, steps to progress, the rest to the person.
+
+    Returns the number of objects built and the exit status.
+    """
+    done = 0
+    make = subprocess.Popen(
+        argv,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    assert make.stdout
+    try:
+        with log.open("w") as out:
+            for line in make.stdout:
+                out.write(line)
+                text = line.rstrip("\n")
+                if _STEP.match(text):
+                    done += bool(_OBJECT.search(text))
+                    progress.update(done)
+                elif verbose or not _CHATTER.match(text):
+                    progress.say(text)
+        status = make.wait()
+    finally:
+        if make.poll() is None:
+            make.terminate()
+            make.wait()
+        progress.close()
+    return done, status
+
+
+def compile_commands(paths: Paths, variant: str) -> Path:
+    """$(O)/compile_commands.json of a kernel that has been built."""
+    target = paths.out / "compile_commands.json"
+    subprocess.run(
+        [
+            sys.executable,
+            str(paths.linux / "scripts/clang-tools/gen_compile_commands.py"),
+            f"--directory={paths.kernel(variant)}",
+            f"--output={target}",
+        ],
+        check=True,
+    )
+    # Editors open our files in modules/, the compiler saw them through the links.
+    text = target.read_text()
+    for name, link in patches.LINKS.items():
+        text = text.replace(f'"file": "{paths.linux}/{link}/', f'"file": "{paths.modules}/{name}/')
+    target.write_text(text)
+    return target
+
+
+def tags(paths: Paths, variant: str) -> Path:
+    """$(O)/tags of what the variant compiles, modules included."""
+    argv = kbuild(paths, variant, ["COMPILED_SOURCE=1", "tags"])
+    done = subprocess.run(argv, env=environment(), stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise LabError("make tags failed", exit_code=1)
+    target = paths.out / "tags"
+    shutil.copyfile(paths.kernel(variant) / "tags", target)
+    return target
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb kernel."""
+    parser = subparsers.add_parser("kernel", help="build a kernel, or an index of its source")
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="all",
+        choices=(*BUILT, "tags", "compile_commands.json"),
+    )
+    parser.add_argument("--kernel", default="guest", choices=VARIANTS)
+    parser.add_argument("--llvm", action="store_true", help="clang and lld instead of gcc and ld")
+    parser.add_argument("--verbose", action="store_true", help="show the commands")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    if args.target == "tags":
+        print(tags(paths, args.kernel))
+    elif args.target == "compile_commands.json":
+        print(compile_commands(paths, args.kernel))
+    else:
+        build(paths, args.kernel, BUILT[args.target], args.llvm, args.verbose)
+    return 0

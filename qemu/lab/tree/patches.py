@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series, and $(O)/linux: the pristine tree, the series on it, and links to the modules.
+
+Patches are applied to private copies of the files they touch, and only the
+result is carried over, so that $(O)/pristine is never written through a hard
+link, nothing is ever half-applied, and a file that a new series leaves as it
+was keeps its time (and its object file).
+"""
+
+import argparse
+import contextlib
+import filecmp
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import Paths
+from lab.tree import source
+from lab.tree.source import Source, tree_files
+
+# Where the directories of modules/ appear in the kernel tree.
+LINKS = {
+    "sched_lottery": "kernel/sched/lottery",
+    "bfq_wrais": "block/bfq_wrais",
+    "bfq_wrais/include": "include/linux/wrais",
+    "napi_livelock": "drivers/net/ethernet/napi_livelock",
+}
+
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_FAILED = re.compile(r"^Hunk #(\d+) FAILED at (\d+)", re.M)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a patch does to one file. old or new is None for /dev/null."""
+
+    old: str | None
+    new: str | None
+    hunks: int
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A file of patches/: its name in the series, its whole text, its changes."""
+
+    name: str
+    text: str
+    changes: tuple[Change, ...]
+
+    @classmethod
+    def parse(cls, name: str, text: str) -> "Patch":
+        """Find the files and count the hunks; anything around them is prose."""
+        changes: list[Change] = []
+        lines = text.split("\n")
+        at = 0
+        while at < len(lines):
+            hunk = _HUNK.match(lines[at])
+            if lines[at].startswith("--- ") and "".join(lines[at + 1 : at + 2]).startswith("+++ "):
+                changes.append(Change(_stripped(lines[at]), _stripped(lines[at + 1]), 0))
+                at += 1
+            elif hunk and changes:
+                last = changes[-1]
+                changes[-1] = Change(last.old, last.new, last.hunks + 1)
+                at = _after_hunk(lines, at + 1, int(hunk[1] or 1), int(hunk[2] or 1)) - 1
+            at += 1
+        return cls(name, text, tuple(changes))
+
+
+def _stripped(line: str) -> str | None:
+    """The file of a "--- a/x" or "+++ b/x" line as patch -p1 sees it."""
+    name = line[4:].split("\t")[0].strip()
+    return None if name == "/dev/null" else name.partition("/")[2]
+
+
+def _after_hunk(lines: Sequence[str], at: int, old: int, new: int) -> int:
+    """Index of the first line after a hunk of so many old and new lines."""
+    while at < len(lines) and (old > 0 or new > 0):
+        mark = lines[at][:1]
+        old -= mark in (" ", "-", "")
+        new -= mark in (" ", "+", "")
+        at += 1
+    return at
+
+
+def read_series(patches: Path) -> list[Patch]:
+    """The patches named in patches/series, in order; an empty or absent series is fine."""
+    series = patches / "series"
+    names: list[str] = []
+    if series.exists():
+        lines = (line.partition("#")[0].strip() for line in series.read_text().splitlines())
+        names = [line for line in lines if line]
+    found: list[Patch] = []
+    for name in names:
+        path = patches / name
+        if names.count(name) > 1:
+            raise LabError(f"patches/series: {name} is listed twice")
+        if not path.is_file():
+            raise LabError(f"patches/series: {name}: no such patch")
+        found.append(Patch.parse(name, path.read_text()))
+    return found
+
+
+def stage(series: Sequence[Patch], pristine: Path, staging: Path, version: str) -> dict[str, Path]:
+    """Apply the series, zero fuzz, to copies of the files it touches, below staging.
+
+    Returns the touched names with their copies (which do not exist where a
+    patch deletes a file). Raises LabError, exit code 1, that names the patch,
+    the file and the hunk which does not fit.
+    """
+    touched: dict[str, Path] = {}
+    for patch in series:
+        for change in patch.changes:
+            for name in {change.old, change.new} - {None}:
+                assert name
+                if name not in touched:
+                    touched[name] = _copied(pristine / name, staging / name)
+            if change.old and not touched[change.old].exists():
+                raise LabError(
+                    f"{patch.name}: {change.old}: no such file in kernel {version}", exit_code=1
+                )
+        _apply(patch, staging, version)
+    return touched
+
+
+def _copied(file: Path, copy: Path) -> Path:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists():
+        shutil.copyfile(file, copy)
+        shutil.copymode(file, copy)
+    return copy
+
+
+def _apply(patch: Patch, staging: Path, version: str) -> None:
+    """Run patch(1) in staging."""
+    done = subprocess.run(
+        ["patch", "-p1", "-F0", "--force", "--no-backup-if-mismatch", "--reject-file=-"],
+        cwd=staging,
+        input=patch.text,
+        env={**os.environ, "LC_ALL": "C", "QUOTING_STYLE": "literal"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 0:
+        return
+    misfits: list[str] = []
+    # One block of output for each file: its name, then its hunks.
+    for block in done.stdout.split("patching file ")[1:]:
+        name = block.splitlines()[0]
+        misfits += [
+            f"{name}: hunk {number} (line {line})" for number, line in _FAILED.findall(block)
+        ]
+    if misfits:
+        what = f"{', '.join(misfits)} does not apply to kernel {version} without fuzz"
+    else:
+        what = " ".join(done.stdout.split()) or f"patch exit {done.returncode}"
+    raise LabError(f"{patch.name}: {what}", exit_code=1)
+
+
+def sync(
+    pristine: Path, linux: Path, staged: Mapping[str, Path], links: Mapping[str, Path]
+) -> None:
+    """Make linux = pristine + staged + links, writing only what differs.
+
+    What is written gets a new time, also when it goes back to an older text:
+    make would otherwise keep the object of the text before.
+    """
+    have = dict(tree_files(linux))
+    want = {name: pristine / name for name, _ in tree_files(pristine)}
+    want.update({name: copy for name, copy in staged.items() if copy.exists()})
+    for name, copy in staged.items():
+        if not copy.exists():
+            want.pop(name, None)
+    for name in have.keys() - want.keys() - links.keys():
+        (linux / name).unlink()
+        for parent in (linux / name).parents:
+            try:
+                parent.rmdir()
+            except OSError:
+                break
+    for name, file in want.items():
+        stat = have.get(name)
+        # The hard link that cp -al made: nothing to compare.
+        if stat and name not in staged and os.path.samestat(stat, file.lstat()):
+            continue
+        _replace(linux / name, file)
+    for name, target in links.items():
+        link = linux / name
+        if not (link.is_symlink() and link.readlink() == target):
+            link.unlink(missing_ok=True)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(target)
+
+
+def _replace(old: Path, new: Path) -> None:
+    """Give old the content of new in a file of its own, unless it has it already."""
+    if new.is_symlink():
+        if not (old.is_symlink() and old.readlink() == new.readlink()):
+            old.unlink(missing_ok=True)
+            old.symlink_to(new.readlink())
+        return
+    if old.is_file() and not old.is_symlink() and filecmp.cmp(old, new, shallow=False):
+        return
+    old.parent.mkdir(parents=True, exist_ok=True)
+    part = old.with_name(old.name + ".part")
+    shutil.copyfile(new, part)
+    shutil.copymode(new, part)
+    part.replace(old)
+
+
+def hard_link_copy(pristine: Path, linux: Path) -> None:
+    """linux becomes a fresh hard-link copy of pristine."""
+    part = linux.with_name(linux.name + ".part")
+    for old in (part, linux):
+        shutil.rmtree(old, ignore_errors=True)
+    subprocess.run(["cp", "-al", str(pristine), str(part)], check=True)
+    part.rename(linux)
+
+
+def _digest(found: Source, series: Sequence[Patch], links: Mapping[str, Path]) -> str:
+    """Changes whenever $(O)/linux has to."""
+    text = json.dumps(
+        [
+            found.key,
+            [(patch.name, patch.text) for patch in series],
+            sorted((name, str(target)) for name, target in links.items()),
+        ]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stamp_path(paths: Paths) -> Path:
+    """Beside the tree: what it was made of."""
+    return paths.out / "linux.json"
+
+
+def _state(paths: Paths) -> dict[str, str]:
+    state: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):
+        state = json.loads(stamp_path(paths).read_text())
+    return state
+
+
+def generation(paths: Paths) -> str:
+    """Changes when $(O)/linux was copied anew, that is with the old times of its files.
+
+    Objects of an earlier generation cannot be told from up-to-date ones.
+    """
+    return _state(paths).get("generation", "")
+
+
+def prepare(paths: Paths, wanted: str, debian_dir: Path = source.DEBIAN_DIR) -> None:
+    """Have $(O)/linux be what the source, the series and the modules say."""
+    series = read_series(paths.patches)
+    found = source.ensure(paths.pristine, wanted, debian_dir)
+    links = {
+        link: paths.modules / name
+        for name, link in LINKS.items()
+        if (paths.modules / name).is_dir()
+    }
+    digest = _digest(found, series, links)
+    state = _state(paths)
+    if state.get("digest") == digest and paths.linux.is_dir():
+        return
+    source.note_pin(found, paths.patches / "base")
+    stamp = stamp_path(paths)
+    stamp.unlink(missing_ok=True)
+    spoilt = source.written_into(paths.pristine, found)
+    if spoilt:
+        print(f"lab: {paths.pristine}/{spoilt} was changed: unpacking again", file=sys.stderr)
+        source.stamp_path(paths.pristine).unlink()
+        found = source.ensure(paths.pristine, wanted, debian_dir)
+    if spoilt or state.get("source") != found.key or not paths.linux.is_dir():
+        hard_link_copy(paths.pristine, paths.linux)
+        state["generation"] = str(time.time_ns())
+    # Known to be of this source, not yet known to carry the series.
+    state.update(source=found.key, digest="")
+    stamp.write_text(json.dumps(state) + "\n")
+    staging = paths.out / "linux.staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    try:
+        staged = stage(series, paths.pristine, staging, found.version)
+        sync(paths.pristine, paths.linux, staged, links)
+    except LabError:
+        sync(paths.pristine, paths.linux, {}, {})
+        raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    state["digest"] = digest
+    stamp.write_text(json.dumps(state) + "\n")
+    print(
+        f"lab: {paths.linux}: kernel {found.version}, patches: {len(series)}, "
+        f"modules: {' '.join(path.name for path in links.values()) or 'none'}",
+        file=sys.stderr,
+    )
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb prepare."""
+    parser = subparsers.add_parser("prepare", help="kernel source, patches, links of the modules")
+    parser.add_argument("--source", default="", help="directory or tarball of any 6.12.y")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    paths.out.mkdir(parents=True, exist_ok=True)
+    prepare(paths, args.source)
+    return 0

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What may be skipped, on which machines and why. Any other skip fails the run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A skip of the tests that `where` finds, with a reason that `why` matches, if `here`."""
+
+    where: re.Pattern[str]
+    why: re.Pattern[str]
+    here: Callable[[], bool]
+
+
+def without(program: str) -> Callable[[], bool]:
+    """This machine does not have the program."""
+    return lambda: shutil.which(program) is None
+
+
+ALLOWED = (
+    *(
+        Allowed(re.compile("test_ipclat_containers"), re.compile(rf"\b{name}\b"), lambda: True)
+        for name in ("runc", "youki", "podman", "docker")
+    ),
+)
+
+
+def unexpected(skips: Iterable[tuple[str, str]]) -> list[str]:
+    """Those of the skips (test, reason) that are not allowed here, one line each."""
+    return [
+        f"{test}: {reason}"
+        for test, reason in skips
+        if not any(a.where.search(test) and a.why.search(reason) and a.here() for a in ALLOWED)
+    ]
