@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The bench and demo verbs: files, goals and exit status, on a toy experiment."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, demo
+from lab.bench import Bench, make_bench, run
+from lab.guest.boot import Boot
+from lab.guest.result import BootResult
+from lab.paths import Paths
+from lab.report.measured import differing, first_difference, repeat_goal
+from lab.subjects.registry import EXPERIMENTS
+from tests.host import toy
+
+BOUND_PASSED = 20.0
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(top=tmp_path, out=tmp_path / "build")
+
+
+def test_everything_is_written_and_the_goal_met(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner = toy.Runner()
+    assert run(Bench(toy.EXPERIMENT), paths, runner) == 0
+    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+    names = {path.name for path in paths.results.iterdir()}
+    assert names >= {"toy.json", "toy.bench", "toy.txt", "toy-rows.csv", "toy-samples.csv"}
+    printed = capsys.readouterr().out
+    assert str(paths.plots / "toy.svg") in printed
+    assert printed.endswith("1 of 1 measured goals met\n")
+    verdict = json.loads((paths.results / "toy-goals.json").read_text())[0]
+    assert verdict == {
+        "name": "cost stays below its bound",
+        "bound": "<= 10",
+        "measured": "1 1.000, 2 2.000, 4 4.000",
+        "met": True,
+    }
+
+
+def test_a_missed_goal_is_named_last_and_fails(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner = toy.Runner(cost=lambda size: BOUND_PASSED if size == 2 else 1.0)
+    assert run(Bench(toy.EXPERIMENT), paths, runner) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "missed: cost stays below its bound"
+    assert json.loads((paths.results / "toy-goals.json").read_text())[0]["met"] is False
+
+
+def test_a_partial_run_leaves_a_full_one_alone(paths: Paths) -> None:
+    run(Bench(toy.EXPERIMENT), paths, toy.Runner())
+    full = (paths.results / "toy.json").read_bytes()
+    run(Bench(toy.EXPERIMENT, "quick"), paths, toy.Runner(cost=lambda size: 3.0))
+    run(Bench(toy.EXPERIMENT, only="cost_ns"), paths, toy.Runner(cost=lambda size: 5.0))
+    assert (paths.results / "toy.json").read_bytes() == full
+    assert "5.0" in (paths.results / "toy-quick.json").read_text()
+
+
+def test_raw_tables_of_an_earlier_run_do_not_stay(paths: Paths) -> None:
+    run(Bench(toy.EXPERIMENT), paths, toy.Runner())
+    (paths.results / "toy-rows.csv").write_text("old\n")
+    run(Bench(toy.EXPERIMENT), paths, toy.Runner())
+    assert "old" not in (paths.results / "toy-rows.csv").read_text()
+
+
+def test_two_runs_are_compared_byte_for_byte(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(Bench(toy.EXPERIMENT, repeat=2), paths, toy.Runner()) == 0
+    assert "2 runs, all files identical" in capsys.readouterr().out
+
+
+def test_a_run_that_differs_fails_and_is_shown(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = count(1)
+    assert (
+        run(Bench(toy.EXPERIMENT, "demo", repeat=2), paths, toy.Runner(lambda _: next(runs))) == 1
+    )
+    printed = capsys.readouterr().out
+    assert "run 2 differs: toy-demo" in printed
+    assert printed.splitlines()[-1] == "missed: two runs of the same bench"
+
+
+def test_difference_names_file_and_line() -> None:
+    one, two = {"a": "x\ny\n"}, {"a": "x\nz\n", "b": "new\n"}
+    assert differing([one, two]) == ["a", "b"]
+    assert first_difference("a", one, two) == "a:2: 'y' against 'z'"
+    assert first_difference("b", one, two) == "b:1: '(end)' against 'new'"
+    assert repeat_goal([one]).met is None
+    assert repeat_goal([one, one]).met is True
+    assert repeat_goal([one, two]).met is False
+
+
+@pytest.mark.parametrize(
+    ("exp", "only", "repeat", "workers", "words"),
+    [
+        ("lotery", None, 1, 1, "EXP 'lotery': allowed are ipc, livelock, lottery, udp, wrais"),
+        ("lottery", "speed", 1, 1, "metric 'speed': allowed are enqueue_ns, "),
+        ("lottery", None, 0, 1, "repeat 0: must be 1 to 10"),
+        ("lottery", None, 11, 1, "repeat 11: must be 1 to 10"),
+        ("lottery", None, 1, 0, "jobs 0: must be 1 to "),
+    ],
+)
+def test_bad_input_is_one_line(
+    exp: str, only: str | None, repeat: int, workers: int, words: str
+) -> None:
+    with pytest.raises(LabError) as caught:
+        make_bench(exp, "full", only, repeat, workers)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_failed_boot_ends_the_run(paths: Paths) -> None:
+    def broken(boot: Boot) -> BootResult:
+        raise LabError(f"{boot.name}: panic", exit_code=1)
+
+    with pytest.raises(LabError, match="panic"):
+        run(Bench(toy.EXPERIMENT), paths, broken)
+
+
+@pytest.mark.parametrize("scope", ["full", "quick", "demo"])
+def test_names_and_plans_of_all_experiments(scope: str) -> None:
+    """The demo runs them together: no boot of one is named as another's."""
+    boots = [boot for found in EXPERIMENTS.values() for boot in found.boots(scope, None)]
+    assert len({boot.name for boot in boots}) == len(boots)
+    for boot in boots:
+        assert boot.render() and boot.lost_s() > 0
+        assert boot.host or (boot.defer and not boot.machine.real_time)
+
+
+def demo_of(monkeypatch: pytest.MonkeyPatch, paths: Paths, runner: toy.Runner) -> int:
+    monkeypatch.setattr(demo, "parts", lambda: [Bench(toy.EXPERIMENT, "demo")])
+    return demo.main(paths, runner, workers=1)
+
+
+def test_the_demo_judges_by_the_same_goals(
+    monkeypatch: pytest.MonkeyPatch, paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert demo_of(monkeypatch, paths, toy.Runner()) == 0
+    assert "1 of 1 measured goals met" in capsys.readouterr().out
+    assert {path.name for path in paths.plots.iterdir()} == {"toy-demo.svg"}
+    assert all(path.name.startswith("toy-demo") for path in paths.results.iterdir())
+
+
+def test_a_missed_goal_fails_the_demo(
+    monkeypatch: pytest.MonkeyPatch, paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert demo_of(monkeypatch, paths, toy.Runner(cost=lambda _: BOUND_PASSED)) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "missed: cost stays below its bound"
+
+
+def test_the_demo_shows_every_experiment() -> None:
+    parts = demo.parts()
+    assert [part.experiment for part in parts] == list(EXPERIMENTS.values())
+    assert all(part.stem == f"{part.experiment.name}-demo" for part in parts)

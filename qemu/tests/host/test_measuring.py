@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What makes a run of a boot a measurement, and what makes it worthless."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import LabError, experiment
+from lab.experiment import fault, measuring, require
+from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind, Splat
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, ProgramResult
+from lab.paths import Paths
+
+PROGRAMS = (
+    Program("scale-20-1", ("lottery-scale", "20", "--json")),
+    Program("pipe-other", ("lottery-pipe", "--policy", "other", "--json")),
+)
+BOOT = Boot("cost-list-2", Machine(accel="icount", root=False), PROGRAMS, defer=True)
+
+
+def good(log_dir: Path = Path()) -> BootResult:
+    """A run in which every program printed a line."""
+    programs = [ProgramResult(p.name, Status.OK, output=[f"{{{p.name}}}"]) for p in PROGRAMS]
+    return BootResult(BOOT, programs, log_dir / "console.log")
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """An output directory that has a kernel and PID 1."""
+    paths = Paths(top=tmp_path, out=tmp_path / "build")
+    for path in (paths.bzimage(), paths.init):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"")
+    return paths
+
+
+def test_logs_are_kept_by_boot(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def boot(_paths: Paths, boot: Boot, log_dir: Path) -> BootResult:
+        asked.append((boot.name, log_dir))
+        return good(log_dir)
+
+    monkeypatch.setattr(experiment, "run_boot", boot)
+    result = measuring(paths, "bench", {})(BOOT)
+    assert result.lines(PROGRAMS[1]) == ["{pipe-other}"]
+    assert asked == [("cost-list-2", paths.logs / "bench" / "cost-list-2")]
+
+
+SPLAT = Splat(Kind.WARNING, "WARNING: at kernel/sched", 7, "scale-20-1")
+FAILED = ProgramResult("scale-20-1", Status.FAIL, reason="exit 3")
+SILENT = ProgramResult("pipe-other", Status.OK)
+SKIPPED = ProgramResult("pipe-other", Status.SKIP, reason="no class")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"splats": [SPLAT]}, "WARNING in scale-20-1"),
+        ({"errors": ["the kernel panicked"]}, "the kernel panicked"),
+        ({"programs": [FAILED]}, "scale-20-1: fail: exit 3"),
+        ({"programs": [*good().programs[:1], SKIPPED]}, "pipe-other: skip: no class"),
+        ({"programs": [*good().programs[:1], SILENT]}, "pipe-other: ok: no output"),
+    ],
+)
+def test_a_run_that_is_not_clean_measures_nothing(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
+) -> None:
+    bad = replace(good(paths.logs), **change)
+    monkeypatch.setattr(experiment, "run_boot", lambda *_: bad)
+    with pytest.raises(LabError) as caught:
+        measuring(paths, "bench", {})(BOOT)
+    message = str(caught.value)
+    assert message.startswith("cost-list-2: ")
+    assert words in message and "console.log" in message and "\n" not in message
+    assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "measured"), [("exit 1", True), ("exit 1: slow", True), ("exit 2: bad", False)]
+)
+def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(
+    reason: str, measured: bool
+) -> None:
+    failed = replace(good().programs[0], status=Status.FAIL, reason=reason)
+    assert (fault(replace(good(), programs=[failed])) is None) == measured
+    assert fault(replace(good(), programs=[replace(failed, output=[])])) is not None
+
+
+def test_each_kernel_must_be_built_before_any_boot(paths: Paths, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"bzImage is missing: make kernel$"):
+        require(Paths(top=tmp_path, out=tmp_path), {"guest"})
+    require(paths, {"guest"})
+    with pytest.raises(LabError, match=r"kernel-plain/.*bzImage is missing: make kernel-plain$"):
+        require(paths, {"guest", "plain"})

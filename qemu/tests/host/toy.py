@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A toy experiment: what bench and demo do with any experiment, seen on the smallest one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.experiment import Experiment, by_scope
+from lab.guest.boot import Boot, Program
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, ProgramResult
+from lab.report.goals import Goal, Verdict, judge_all
+from lab.report.measured import Measured, RawTable
+from lab.report.records import Record, Sample, write_text
+from lab.report.summary import summarise
+
+SIZES = {"full": (1, 2, 4), "quick": (1, 2), "demo": (1,)}
+GOALS = (
+    Goal(name="cost stays below its bound", metric="cost_ns", by="size", high=10.0,
+         where={"size": SIZES["full"]}),
+)  # fmt: skip
+
+
+def boots(sizes: Sequence[int], only: str | None = None) -> list[Boot]:
+    """One boot a size."""
+    del only
+    return [
+        Boot(f"toy-{size}", Machine(accel="icount", root=False), (program(size),)) for size in sizes
+    ]
+
+
+def program(size: int) -> Program:
+    """Measures one size."""
+    return Program("toy", ("toy", str(size)), busy_s=size, what=size)
+
+
+def evaluate(results: Sequence[BootResult]) -> Measured:
+    """One sample a program."""
+    samples, rows = [], RawTable(["size", "cost"])
+    for result in results:
+        for done in result.boot.programs:
+            size, cost = int(str(done.what)), float(result.lines(done)[0])
+            samples.append(Sample("toy", "cost_ns", "v", {"size": size}, cost, "ns", "1"))
+            rows.rows.append([size, cost])
+    return Measured(summarise(samples, lambda _: max), samples, {"rows": rows})
+
+
+def judge(records: Sequence[Record], whole: bool) -> list[Verdict]:
+    """The one goal."""
+    return judge_all(GOALS, records, whole)
+
+
+def draw(results: Path, plots: Path, stem: str) -> list[Path]:
+    """A file in place of a figure."""
+    assert (results / f"{stem}.json").exists()
+    write_text(plots / f"{stem}.svg", "<svg/>\n")
+    return [plots / f"{stem}.svg"]
+
+
+EXPERIMENT = Experiment(
+    name="toy",
+    metrics=("cost_ns",),
+    raw=("rows",),
+    boots=by_scope(boots, SIZES["full"], SIZES["quick"], SIZES["demo"]),
+    evaluate=evaluate,
+    judge=judge,
+    draw=draw,
+)
+
+
+@dataclass
+class Runner:
+    """Answers with a cost for each size."""
+
+    cost: Callable[[int], float] = float
+    booted: list[str] = field(default_factory=list)
+
+    def __call__(self, boot: Boot) -> BootResult:
+        self.booted.append(boot.name)
+        results = [
+            ProgramResult(p.name, Status.OK, output=[str(self.cost(int(str(p.what))))])
+            for p in boot.programs
+        ]
+        return BootResult(boot, results, Path("console.log"))
