@@ -11,6 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tabulate import tabulate
+
 from lab.report.records import Param, Record
 
 Choice = Param | tuple[Param, ...]
@@ -208,14 +210,8 @@ def goals_json(verdicts: Sequence[Verdict]) -> str:
 
 def format_table(header: Sequence[str], table_rows: Sequence[Sequence[str]]) -> str:
     """Aligned columns under a ruled header; no trailing blanks; ends with a newline."""
-    table = [list(header), *(list(row) for row in table_rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    table.insert(1, ["-" * width for width in widths])
-    lines = []
-    for row in table:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines) + "\n"
+    text = tabulate(table_rows, header, tablefmt="simple", disable_numparse=True)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def goals_text(verdicts: Sequence[Verdict]) -> str:

@@ -8,10 +8,10 @@ understood is none.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import msgspec
 
 from lab import LabError
 
@@ -26,14 +26,11 @@ class Row(Protocol):
 R = TypeVar("R", bound=Row)
 
 
-def _field(tool: str, item: dict[str, Any], name: str, kind: type) -> Any:
-    """One field in its type; an int may stand for a float, nothing else is converted."""
-    value = item.get(name)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise LabError(f"{tool}: {name} {value!r}: must be {kind.__name__}", exit_code=1)
-    return value
+def _object(tool: str, line: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        raise LabError(f"{tool}: output {line!r}: must be a JSON object of this tool", 1) from None
 
 
 def read_rows(cls: type[R], lines: Sequence[str], beside: Collection[str] = ()) -> list[R]:
@@ -41,23 +38,17 @@ def read_rows(cls: type[R], lines: Sequence[str], beside: Collection[str] = ()) 
 
     Objects of the tools named in `beside` may stand between them.
     """
-    hints = get_type_hints(cls)
-    kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
     rows = []
-    for line in lines:
-        if not line.strip():
+    for line in filter(str.strip, lines):
+        item = _object(cls.TOOL, line)
+        if item.get("tool") in beside:
             continue
+        if item.get("tool") != cls.TOOL:
+            raise LabError(f"{cls.TOOL}: output {line!r}: must be a JSON object of this tool", 1)
         try:
-            item = json.loads(line)
-        except ValueError:
-            item = None
-        if isinstance(item, dict) and item.get("tool") in beside:
-            continue
-        if not isinstance(item, dict) or item.get("tool") != cls.TOOL:
-            raise LabError(
-                f"{cls.TOOL}: output {line!r}: must be a JSON object of this tool", exit_code=1
-            )
-        rows.append(cls(**{name: _field(cls.TOOL, item, name, kinds[name]) for name in kinds}))
+            rows.append(msgspec.convert(item, cls))
+        except msgspec.ValidationError as error:
+            raise LabError(f"{cls.TOOL}: {error}: {line!r}", exit_code=1) from None
     if not rows:
         raise LabError(f"{cls.TOOL}: no output: must be at least one JSON object", exit_code=1)
     return rows

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 
@@ -36,8 +35,7 @@ def rank_correlation(left: Sequence[float], right: Sequence[float]) -> float:
     """
     if len(left) != len(right) or len(left) < 2:
         raise ValueError("two sequences of the same length, at least 2, are needed")
-    one, two = ranks(left), ranks(right)
-    mean = (len(one) + 1) / 2
-    cross = sum((a - mean) * (b - mean) for a, b in zip(one, two, strict=True))
-    norm = math.sqrt(sum((a - mean) ** 2 for a in one) * sum((b - mean) ** 2 for b in two))
-    return cross / norm if norm else 0.0
+    try:
+        return statistics.correlation(ranks(left), ranks(right))
+    except statistics.StatisticsError:
+        return 0.0

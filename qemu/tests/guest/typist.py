@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Somebody who types into the shell of a guest, through a terminal of our own."""
+"""Types into the shell of a guest, through a terminal of its own."""
 
 import os
-import pty
-import select
-import subprocess
+import re
 import sys
-import termios
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import pexpect
 
 from lab.paths import Paths
 
@@ -23,37 +21,26 @@ MONITOR = b"\x01c"
 
 @dataclass
 class Typist:
-    """Somebody at a terminal that `lab run` was started in."""
+    """A terminal that `lab run` was started in."""
 
-    terminal: int
-    child: "subprocess.Popen[bytes]"
-    seen: bytes = field(default=b"")
+    child: "pexpect.spawn[bytes]"
 
     def wait_for(self, text: bytes, timeout_s: float) -> bytes:
         """Read until the text shows, carriage returns aside. Returns what came before it."""
-        deadline = time.monotonic() + timeout_s
-        while text not in self.seen:
-            left = deadline - time.monotonic()
-            assert left > 0, f"no {text!r} in {self.seen!r}"
-            if select.select([self.terminal], [], [], left)[0]:
-                self.seen += os.read(self.terminal, 65536).replace(b"\r", b"")
-        before, _, self.seen = self.seen.partition(text)
-        return before
+        lines = (re.escape(line) for line in text.split(b"\n"))
+        self.child.expect(rb"\r*\n".join(lines), timeout=timeout_s)
+        before = self.child.before
+        return before.replace(b"\r", b"") if isinstance(before, bytes) else b""
 
-    def wait_for_end(self, timeout_s: float) -> int:
-        """Read until nobody is left at the other end. Returns the exit code."""
-        deadline = time.monotonic() + timeout_s
-        try:
-            while (left := deadline - time.monotonic()) > 0:
-                if select.select([self.terminal], [], [], left)[0]:
-                    os.read(self.terminal, 65536)
-        except OSError:
-            return self.child.wait(timeout_s)
-        raise AssertionError(f"the shell still runs after {timeout_s:g} s")
+    def wait_for_end(self, timeout_s: float) -> int | None:
+        """Read until nothing is left at the other end. Returns the exit code."""
+        self.child.expect(pexpect.EOF, timeout=timeout_s)
+        self.child.wait()
+        return self.child.exitstatus
 
     def type(self, text: bytes) -> None:
         """Press keys."""
-        os.write(self.terminal, text)
+        self.child.send(text)
 
     def tell_qemu(self, command: bytes) -> None:
         """Give QEMU a command of its monitor's."""
@@ -67,32 +54,18 @@ class Typist:
 @contextmanager
 def at_the_shell(lab_paths: Paths, environ: Mapping[str, str]) -> Iterator[Typist]:
     """A shell that is about to boot, as the variables in `environ` want the guest."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, WINDOW)
-    env = {
-        **os.environ,
-        "LAB_OUT": str(lab_paths.out),
-        "PYTHONPATH": str(lab_paths.qemu),
-        "LAB_KERNEL": "guest",
-        "TERM": "xterm",
-        **environ,
-    }
-    # Set, these would be taken for the window's size.
-    for name in ("LINES", "COLUMNS"):
-        env.pop(name, None)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "lab", "run"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=env,
-        start_new_session=True,
+    # Set, LINES and COLUMNS would be taken for the window's size.
+    env = {name: text for name, text in os.environ.items() if name not in ("LINES", "COLUMNS")}
+    lab = {"LAB_OUT": str(lab_paths.out), "PYTHONPATH": str(lab_paths.qemu), "LAB_KERNEL": "guest"}
+    child: pexpect.spawn[bytes] = pexpect.spawn(
+        sys.executable,
+        ["-m", "lab", "run"],
+        env={**env, **lab, "TERM": "xterm", **environ},
+        dimensions=WINDOW,
     )
-    os.close(theirs)
+    # Keys arrive when they are pressed.
+    child.delaybeforesend = None
     try:
-        yield Typist(ours, child)
+        yield Typist(child)
     finally:
-        if child.poll() is None:
-            child.kill()
-        child.wait()
-        os.close(ours)
+        child.close(force=True)
