@@ -10,59 +10,50 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "files.h"
 #include "init.h"
 #include "kmod.h"
-
-#define EXIT_BAD	1
-#define EXIT_USAGE	2
-#define EXIT_SKIP	4
+#include "procfs.h"
 
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 /* kmemleak keeps quiet about an object that is younger than 5 s. */
-#define KMEMLEAK_AGE_MS	5200
+#define KMEMLEAK_AGE_NS	(5200 * NSEC_PER_MSEC)
 
 /* @cat FILE: the file as the output of the entry */
-static int builtin_cat(char **argv)
+static void builtin_cat(char **argv)
 {
-	size_t len;
-	char *text = read_file(argv[1], &len);
+	s64 copied = copy_file(argv[1], STDOUT_FILENO);
 
-	if (!text) {
-		dprintf(STDERR_FILENO, "%s: %s\n", argv[1], strerror(errno));
-		return EXIT_BAD;
-	}
-	return write_all(STDOUT_FILENO, text, len) ? EXIT_BAD : 0;
+	if (copied < 0)
+		die(EXIT_FAILED, "%s: %s", argv[1], strerror((int)-copied));
 }
 
 /*
  * @kmemleak: bad if kmemleak suspects a leak. It takes two scans: an object
  * whose checksum changed since the last one is given the benefit of the doubt.
  */
-static int builtin_kmemleak(char **argv)
+static void builtin_kmemleak(char **argv)
 {
-	char *text;
+	s64 suspects;
 	int err;
 
 	(void)argv;
-	err = write_file(KMEMLEAK, "scan\n");
-	if (err == -ENOENT) {
-		dprintf(STDERR_FILENO, "this kernel has no kmemleak\n");
-		return EXIT_SKIP;
-	}
-	pause_ms(KMEMLEAK_AGE_MS);
+	err = write_text(KMEMLEAK, "scan\n");
+	if (err == -ENOENT)
+		die(EXIT_SKIPPED, "this kernel has no kmemleak");
+	sleep_until_ns(now_ns() + KMEMLEAK_AGE_NS);
 	if (!err)
-		err = write_file(KMEMLEAK, "scan\n");
-	text = err ? NULL : read_file(KMEMLEAK, NULL);
-	if (!text) {
-		dprintf(STDERR_FILENO, KMEMLEAK ": %s\n", strerror(err ? -err : errno));
-		return EXIT_BAD;
-	}
-	write_all(STDOUT_FILENO, text, strlen(text));
-	return *text ? EXIT_BAD : 0;
+		err = write_text(KMEMLEAK, "scan\n");
+	suspects = err ? err : copy_file(KMEMLEAK, STDOUT_FILENO);
+	if (suspects < 0)
+		die(EXIT_FAILED, KMEMLEAK ": %s", strerror((int)-suspects));
+	if (suspects)
+		die(EXIT_FAILED, "leaks are suspected");
 }
 
 /* @insmod NAME [PARAM=VALUE ...]: a module that the host put into the guest */
-static int builtin_insmod(char **argv)
+static void builtin_insmod(char **argv)
 {
 	char params[512] = "";
 	size_t len = 0;
@@ -71,28 +62,24 @@ static int builtin_insmod(char **argv)
 	for (char **param = argv + 2; *param && len < sizeof(params); param++)
 		len += snprintf(params + len, sizeof(params) - len, "%s ", *param);
 	err = len < sizeof(params) ? module_load(argv[1], params) : -E2BIG;
-	if (!err)
-		return 0;
-	dprintf(STDERR_FILENO, "%s/%s.ko: %s\n", MODULE_DIR, argv[1], strerror(-err));
-	return EXIT_BAD;
+	if (err)
+		die(EXIT_FAILED, MODULE_DIR "/%s.ko: %s", argv[1], strerror(-err));
 }
 
 /* @rmmod NAME */
-static int builtin_rmmod(char **argv)
+static void builtin_rmmod(char **argv)
 {
 	int err = module_unload(argv[1]);
 
-	if (!err)
-		return 0;
-	dprintf(STDERR_FILENO, "%s: %s\n", argv[1], strerror(-err));
-	return EXIT_BAD;
+	if (err)
+		die(EXIT_FAILED, "%s: %s", argv[1], strerror(-err));
 }
 
 static const struct builtin {
 	const char *name;
 	int min_args;
 	int max_args;
-	int (*run)(char **argv);
+	void (*run)(char **argv);
 } builtins[] = {
 	{ "@cat", 1, 1, builtin_cat },
 	{ "@insmod", 1, INT_MAX, builtin_insmod },
@@ -102,19 +89,20 @@ static const struct builtin {
 
 static const char usage[] = "@cat FILE, @insmod NAME [PARAM=VALUE ...], @kmemleak, @rmmod NAME";
 
-int builtin_run(char **argv)
+void __noreturn builtin_run(char **argv)
 {
 	int nr_args = 0;
 
+	args_init(argv[0]);
 	while (argv[nr_args + 1])
 		nr_args++;
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++) {
 		const struct builtin *b = &builtins[i];
 
-		if (!strcmp(b->name, argv[0]) && nr_args >= b->min_args && nr_args <= b->max_args)
-			return b->run(argv);
+		if (strcmp(b->name, argv[0]) || nr_args < b->min_args || nr_args > b->max_args)
+			continue;
+		b->run(argv);
+		exit(EXIT_GOOD);
 	}
-	dprintf(STDERR_FILENO, "%s with %d arguments: no such builtin (%s)\n", argv[0], nr_args,
-		usage);
-	return EXIT_USAGE;
+	die(EXIT_USAGE, "no such builtin with %d arguments (%s)", nr_args, usage);
 }

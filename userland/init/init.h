@@ -8,33 +8,19 @@
 #ifndef LAB_INIT_H
 #define LAB_INIT_H
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define __noreturn	__attribute__((__noreturn__))
-#define __printf(fmt, first)	__attribute__((__format__(printf, fmt, first)))
-
-#define NSEC_PER_SEC	1000000000LL
-#define NSEC_PER_MSEC	1000000LL
+#include "args.h"
+#include "types.h"
 
 /* How long a device may take to appear after boot. */
-#define DEVICE_WAIT_S	10
+#define DEVICE_WAIT_S	10ULL
 
-/* util.c APIs: */
-long long now_ns(void);
-void pause_ms(long ms);
-bool wait_for(bool (*ready)(void *arg), void *arg, int seconds);
-int write_all(int fd, const void *data, size_t len);
-int write_file(const char *path, const char *text);
-char *read_file(const char *path, size_t *len);
-void *xrealloc(void *ptr, size_t size);
-
-/* log.c APIs: one record a line in the kernel log, hence on the console */
-void log_open(void);
-__printf(1, 2) void log_line(const char *fmt, ...);
+/*
+ * A line in the kernel log, hence on the console: standard error of PID 1 is
+ * the one, before system_log_open() the other.
+ */
+#define log_line(...)	complain(__VA_ARGS__)
 
 /* mounts.c APIs: */
 void mounts_base(void);
@@ -42,16 +28,17 @@ void mounts_extra(void);
 int mounts_root_image(char *why, size_t size);
 
 /* system.c APIs: */
+void system_log_open(void);
 bool cmdline_has(const char *word);
 void system_prepare(void);
-__noreturn void system_power_off(void);
+void __noreturn system_power_off(void);
 
 /* plan.c APIs: */
 enum plan_mode { PLAN_PLAN, PLAN_SHELL, PLAN_COMMAND };
 
 struct plan_entry {
 	const char *name;
-	long timeout_s;		/* 0: no limit */
+	u64 timeout_s;		/* 0: no limit */
 	char **argv;		/* ends with NULL */
 };
 
@@ -71,7 +58,7 @@ int plan_load(const char *path, struct plan *plan, char *why, size_t size);
 int report_open(void);
 void report_defer(bool defer);
 void report_raw(const void *data, size_t len);
-__printf(1, 2) void report_line(const char *fmt, ...);
+void report_line(const char *fmt, ...) __printf(1, 2);
 void report_output(const char *data, size_t len);
 void report_output_end(void);
 void report_close(void);
@@ -100,12 +87,11 @@ typedef void (*output_fn)(const char *data, size_t len);
 void process_init(void);
 void process_run(const struct plan_entry *entry, bool merge, output_fn output,
 		 struct outcome *outcome);
-int exit_code(int status);
 pid_t process_shell(const char *tty);
 void process_wait_for(pid_t pid);
 
 /* builtin.c APIs: argv[0] starts with '@' */
-int builtin_run(char **argv);
+void __noreturn builtin_run(char **argv);
 
 /* modes.c APIs: */
 void run_entries(const struct plan *plan);

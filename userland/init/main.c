@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* PID 1: from the kernel's hand-over to power off */
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "init.h"
 
@@ -14,7 +16,7 @@ static int prepare(struct plan *plan, char *why, size_t size)
 	int err;
 
 	mounts_base();
-	log_open();
+	system_log_open();
 	if (cmdline_has(WORD_ROOT)) {
 		err = mounts_root_image(why, size);
 		if (err)
@@ -50,16 +52,27 @@ static void carry_out(const struct plan *plan)
 	}
 }
 
+/*
+ * Who runs out of memory in the library says so and exits, as every program does.
+ * PID 1 must not: the kernel would panic.
+ */
+static void power_off_at_exit(void)
+{
+	if (getpid() == 1)
+		system_power_off();
+}
+
 int main(void)
 {
 	struct plan plan = { .mode = PLAN_PLAN };
 	char why[256];
 	int err;
 
+	atexit(power_off_at_exit);
 	process_init();
 	err = prepare(&plan, why, sizeof(why));
 	if (report_open())
-		log_line("no result port after %d s", DEVICE_WAIT_S);
+		log_line("no result port after %llu s", DEVICE_WAIT_S);
 	else if (err)
 		give_up(why);
 	else

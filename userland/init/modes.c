@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "procfs.h"
+#include "target.h"
 
-#define EXIT_SKIP	4
 /* As timeout(1) says it. */
 #define EXIT_TIMEOUT	124
 
@@ -37,7 +38,7 @@ static void report_outcome(size_t number, const char *name, const struct outcome
 
 	if (ended && WEXITSTATUS(o->status) == 0)
 		report_line("ok %zu %s", number, name);
-	else if (ended && WEXITSTATUS(o->status) == EXIT_SKIP)
+	else if (ended && WEXITSTATUS(o->status) == EXIT_SKIPPED)
 		report_line("ok %zu %s # SKIP %s", number, name, o->last_error);
 	else
 		report_bad(number, name, o);
@@ -49,7 +50,7 @@ static void report_outcome(size_t number, const char *name, const struct outcome
  */
 static void console_verbose(void)
 {
-	write_file("/proc/sys/kernel/printk", "8\n");
+	write_text("/proc/sys/kernel/printk", "8\n");
 }
 
 void run_entries(const struct plan *plan)
@@ -90,21 +91,20 @@ void run_command(const struct plan *plan)
 	process_run(entry, true, command_output, &outcome);
 	log_line("end %s", entry->name);
 	report_line("\n# lab: exit %d",
-		    outcome.timed_out ? EXIT_TIMEOUT : exit_code(outcome.status));
+		    outcome.timed_out ? EXIT_TIMEOUT : exit_code_of(outcome.status));
 }
 
 /* The console that was named last is the one a person looks at. */
 static bool console_path(char *path, size_t size)
 {
-	char *text = read_file("/sys/class/tty/console/active", NULL);
+	char text[256];
 	char *name;
 
-	if (!text)
+	if (read_text("/sys/class/tty/console/active", text, sizeof(text)) < 0)
 		return false;
 	text[strcspn(text, "\n")] = '\0';
 	name = strrchr(text, ' ');
 	snprintf(path, size, "/dev/%s", name ? name + 1 : text);
-	free(text);
 	return true;
 }
 
@@ -122,7 +122,7 @@ static void set_window_size(const char *tty, const struct plan *plan)
 
 void run_shell(const struct plan *plan)
 {
-	char tty[64];
+	char tty[300];
 	pid_t pid;
 
 	if (!console_path(tty, sizeof(tty))) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "init.h"
 
 struct mount_point {
@@ -117,8 +118,8 @@ int mounts_root_image(char *why, size_t size)
 {
 	int err;
 
-	if (!wait_for(exists, "/dev/vda", DEVICE_WAIT_S)) {
-		snprintf(why, size, "root image: no /dev/vda after %d s", DEVICE_WAIT_S);
+	if (!wait_until(exists, "/dev/vda", DEVICE_WAIT_S * NSEC_PER_SEC)) {
+		snprintf(why, size, "root image: no /dev/vda after %llu s", DEVICE_WAIT_S);
 		return -ENODEV;
 	}
 	err = mount_overlay();

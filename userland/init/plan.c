@@ -13,10 +13,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "init.h"
+#include "memory.h"
 
 /* A day: nothing that is tested may take longer. */
 #define TIMEOUT_MAX_S	86400
@@ -61,17 +61,6 @@ static char **split(char *line, size_t *nr)
 	return fields;
 }
 
-static int parse_number(const char *text, long max, long *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtol(text, &end, 10);
-	if (errno || end == text || *end || *value < 0 || *value > max)
-		return -EINVAL;
-	return 0;
-}
-
 static int set_mode(struct plan *plan, const char *mode)
 {
 	if (!strcmp(mode, "plan"))
@@ -87,11 +76,10 @@ static int set_mode(struct plan *plan, const char *mode)
 
 static int set_term(struct plan *plan, char **fields)
 {
-	long rows;
-	long cols;
+	u64 rows, cols;
 
-	if (parse_number(fields[2], USHRT_MAX, &rows) ||
-	    parse_number(fields[3], USHRT_MAX, &cols))
+	if (!parse_number(fields[2], 0, USHRT_MAX, &rows) ||
+	    !parse_number(fields[3], 0, USHRT_MAX, &cols))
 		return -EINVAL;
 	plan->term = fields[1];
 	plan->rows = rows;
@@ -109,7 +97,7 @@ static int add_entry(struct plan *plan, char **fields)
 	entry->name = fields[1];
 	entry->argv = fields + 3;
 	if (!*entry->name || !*entry->argv[0] ||
-	    parse_number(fields[2], TIMEOUT_MAX_S, &entry->timeout_s))
+	    !parse_number(fields[2], 0, TIMEOUT_MAX_S, &entry->timeout_s))
 		return -EINVAL;
 	plan->nr_entries++;
 	return 0;
@@ -130,32 +118,48 @@ static int parse_item(struct plan *plan, char **fields, size_t nr)
 	return -EINVAL;
 }
 
-/* The text of the file stays: the plan points into it. */
+/* 0, 1 at the end, or -errno with @why. The line stays: the plan points into it. */
+static int take_line(FILE *file, struct plan *plan, unsigned int number, char *why, size_t size)
+{
+	char *line = NULL, **fields;
+	size_t room = 0, nr;
+	ssize_t len;
+
+	errno = 0;
+	len = getline(&line, &room, file);
+	if (len < 0 && errno) {
+		snprintf(why, size, "plan: line %u: %s", number, strerror(errno));
+		return -EIO;
+	}
+	if (len < 0)
+		return 1;
+	line[strcspn(line, "\n")] = '\0';
+	if (!*line)
+		return 0;
+	fields = split(line, &nr);
+	if (!parse_item(plan, fields, nr))
+		return 0;
+	snprintf(why, size, "plan: line %u: bad item '%.40s' (mode, defer, term, entry)", number,
+		 fields[0]);
+	return -EINVAL;
+}
+
 int plan_load(const char *path, struct plan *plan, char *why, size_t size)
 {
-	char *text = read_file(path, NULL);
+	FILE *file = fopen(path, "re");
 	unsigned int number = 0;
-	char *line;
+	int err;
 
-	if (!text) {
+	if (!file) {
 		snprintf(why, size, "plan: %s: %s", path, strerror(errno));
 		return -EINVAL;
 	}
-	while ((line = strsep(&text, "\n"))) {
-		char **fields;
-		size_t nr;
-
-		number++;
-		if (!*line)
-			continue;
-		fields = split(line, &nr);
-		if (parse_item(plan, fields, nr)) {
-			snprintf(why, size,
-				 "plan: line %u: bad item '%.40s' (mode, defer, term, entry)",
-				 number, fields[0]);
-			return -EINVAL;
-		}
-	}
+	do {
+		err = take_line(file, plan, ++number, why, size);
+	} while (!err);
+	fclose(file);
+	if (err < 0)
+		return err;
 	if (plan->mode == PLAN_COMMAND && plan->nr_entries != 1) {
 		snprintf(why, size, "plan: mode command takes 1 entry, not %zu",
 			 plan->nr_entries);

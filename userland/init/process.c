@@ -13,12 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "init.h"
+#include "procfs.h"
+#include "target.h"
 
 /* More than this in one entry is a program gone mad. */
 #define OUTPUT_MAX	(16UL << 20)
 /* How long a killed process may take to go away. */
-#define KILL_WAIT_S	10
+#define KILL_WAIT_NS	(10 * NSEC_PER_SEC)
 
 enum { FD_CHILD, FD_OUT, FD_ERR, NR_FDS };
 
@@ -56,14 +59,7 @@ static void unblock_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static __noreturn void child_exec(char **argv)
-{
-	execvp(argv[0], argv);
-	dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
-}
-
-static __noreturn void child(const struct plan_entry *entry, int out, int err)
+static void __noreturn child(const struct plan_entry *entry, int out, int err)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -73,8 +69,8 @@ static __noreturn void child(const struct plan_entry *entry, int out, int err)
 	dup2(err, STDERR_FILENO);
 	unblock_signals();
 	if (entry->argv[0][0] == '@')
-		_exit(builtin_run(entry->argv));
-	child_exec(entry->argv);
+		builtin_run(entry->argv);
+	become(entry->argv);
 }
 
 /* Returns 0 with the two reading ends in @run, or -errno. */
@@ -142,18 +138,18 @@ static void child_signal_clear(void)
 		;
 }
 
-static int poll_timeout(long long deadline)
+static int poll_timeout(u64 deadline)
 {
-	long long left = deadline - now_ns();
+	u64 now = now_ns();
 
 	if (!deadline)
 		return -1;
-	return left < 0 ? 0 : (int)((left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+	return now >= deadline ? 0 : (int)((deadline - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
 }
 
 static void run_listen(struct run *run)
 {
-	long long deadline = 0;
+	u64 deadline = 0;
 	struct pollfd fds[NR_FDS] = {
 		[FD_CHILD] = { .fd = child_signal, .events = POLLIN },
 		[FD_OUT] = { .fd = run->out, .events = POLLIN },
@@ -179,7 +175,7 @@ static void run_listen(struct run *run)
 	}
 }
 
-static bool nobody_left(void *arg)
+static bool none_left(void *arg)
 {
 	struct run *run = arg;
 
@@ -189,17 +185,17 @@ static bool nobody_left(void *arg)
 }
 
 /*
- * For whoever reads the console log of a timeout: what waits for what, then
- * every task and run queue, since a task that was lost waits for nothing.
+ * For the reader of the console log: what waits for what, then every task and
+ * run queue, since a task that was lost waits for nothing.
  */
 static void explain_hang(const struct run *run)
 {
-	log_line("timeout of %s after %ld s", run->entry->name, run->entry->timeout_s);
+	log_line("timeout of %s after %llu s", run->entry->name, run->entry->timeout_s);
 	/* Stacks are of level "info", which the console may not show. */
-	write_file("/proc/sys/kernel/printk", "8");
-	write_file("/proc/sysrq-trigger", "l");
-	write_file("/proc/sysrq-trigger", "w");
-	write_file("/proc/sysrq-trigger", "t");
+	write_text("/proc/sys/kernel/printk", "8");
+	write_text("/proc/sysrq-trigger", "l");
+	write_text("/proc/sysrq-trigger", "w");
+	write_text("/proc/sysrq-trigger", "t");
 }
 
 /*
@@ -217,7 +213,7 @@ void process_run(const struct plan_entry *entry, bool merge, output_fn output,
 	memset(outcome, 0, sizeof(*outcome));
 	err = run_start(&run);
 	if (err) {
-		outcome->status = 126 << 8;
+		outcome->status = EXIT_NOT_EXECUTABLE << 8;
 		snprintf(outcome->last_error, sizeof(outcome->last_error),
 			 "cannot start: %s", strerror(-err));
 		return;
@@ -225,7 +221,7 @@ void process_run(const struct plan_entry *entry, bool merge, output_fn output,
 	run_listen(&run);
 	if (outcome->timed_out)
 		explain_hang(&run);
-	outcome->survivors = !wait_for(nobody_left, &run, KILL_WAIT_S);
+	outcome->survivors = !wait_until(none_left, &run, KILL_WAIT_NS);
 	child_signal_clear();
 	while (run_read(&run, run.out) > 0)
 		;
@@ -235,12 +231,6 @@ void process_run(const struct plan_entry *entry, bool merge, output_fn output,
 	memcpy(outcome->last_error, run.lines.last, sizeof(outcome->last_error));
 	close(run.out);
 	close(run.err);
-}
-
-/* As a shell says it: 128 and the signal for one that was killed. */
-int exit_code(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* The first of the shells that the root image has, on its own terminal. */
@@ -266,7 +256,7 @@ pid_t process_shell(const char *tty)
 	chdir("/root");
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
 		execv(shells[i][0], shells[i]);
-	_exit(127);
+	_exit(EXIT_NOT_FOUND);
 }
 
 void process_wait_for(pid_t pid)
@@ -279,5 +269,5 @@ void process_wait_for(pid_t pid)
 		poll(&child, 1, -1);
 		child_signal_clear();
 	}
-	wait_for(nobody_left, &run, KILL_WAIT_S);
+	wait_until(none_left, &run, KILL_WAIT_NS);
 }

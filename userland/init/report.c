@@ -8,12 +8,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "files.h"
 #include "init.h"
+#include "memory.h"
+#include "procfs.h"
 
 #define PORTS	"/sys/class/virtio-ports"
 #define PORT	"lab.result"
@@ -30,15 +34,10 @@ static struct {
 
 static bool port_is_ours(const char *device)
 {
-	char path[300];
-	bool ours;
-	char *name;
+	char path[300], name[64];
 
 	snprintf(path, sizeof(path), PORTS "/%s/name", device);
-	name = read_file(path, NULL);
-	ours = name && !strcmp(name, PORT "\n");
-	free(name);
-	return ours;
+	return read_text(path, name, sizeof(name)) > 0 && !strcmp(name, PORT "\n");
 }
 
 /* The name of a port arrives a moment after the port. */
@@ -63,7 +62,9 @@ static bool port_opens(void *fd)
 
 int report_open(void)
 {
-	return wait_for(port_opens, &report.fd, DEVICE_WAIT_S) ? 0 : -ENODEV;
+	u64 patience_ns = DEVICE_WAIT_S * NSEC_PER_SEC;
+
+	return wait_until(port_opens, &report.fd, patience_ns) ? 0 : -ENODEV;
 }
 
 static void report_send(const void *data, size_t len)

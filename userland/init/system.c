@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The machine around the plan: boot words, loopback, power */
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,21 +11,36 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "procfs.h"
+
+/*
+ * Through /dev/kmsg a line is one record: it can neither tear a kernel message
+ * nor be torn, and its order among the kernel's own is exact, so that a splat
+ * between "lab: begin NAME" and "lab: end NAME" belongs to NAME.
+ */
+void system_log_open(void)
+{
+	int kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+
+	if (kmsg < 0)
+		return;
+	dup2(kmsg, STDERR_FILENO);
+	close(kmsg);
+}
 
 /* Is @word one of the blank-separated words of the kernel command line? */
 bool cmdline_has(const char *word)
 {
 	static const char blanks[] = { ' ', '\n', '\0' };
-	char *text = read_file("/proc/cmdline", NULL);
 	bool found = false;
+	char text[4096];
 	char *save;
 
-	if (!text)
+	if (read_text("/proc/cmdline", text, sizeof(text)) < 0)
 		return false;
 	for (char *w = strtok_r(text, blanks, &save); w && !found;
 	     w = strtok_r(NULL, blanks, &save))
 		found = !strcmp(w, word);
-	free(text);
 	return found;
 }
 
@@ -72,7 +88,7 @@ void system_prepare(void)
 	be_urgent();
 }
 
-__noreturn void system_power_off(void)
+void __noreturn system_power_off(void)
 {
 	sync();
 	reboot(RB_POWER_OFF);

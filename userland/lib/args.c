@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
+#include "files.h"
 
 const char *args_program = "lab";
 
@@ -19,10 +21,11 @@ void args_init(const char *program)
 
 static void say(const char *format, va_list args)
 {
+	char prefix[64];
+
 	fflush(stdout);
-	fprintf(stderr, "%s: ", args_program);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	snprintf(prefix, sizeof(prefix), "%s: ", args_program);
+	write_line(STDERR_FILENO, prefix, format, args);
 }
 
 void complain(const char *format, ...)

@@ -2,25 +2,20 @@
 /* ktap.c - test results in the kernel's KTAP form, with subtests. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "files.h"
 #include "ktap.h"
 
-static void put_line(unsigned int depth, const char *prefix, const char *format,
+static void put_line(unsigned int depth, const char *mark, const char *format,
 		     va_list args)
 {
-	char line[1024];
-	int used;
+	char prefix[32];
 
-	used = snprintf(line, sizeof(line) - 1, "%*s%s", (int)(2 * depth), "", prefix);
-	used += vsnprintf(line + used, sizeof(line) - 1 - (size_t)used, format, args);
-	if (used > (int)sizeof(line) - 2)
-		used = (int)sizeof(line) - 2;
-	line[used++] = '\n';
+	snprintf(prefix, sizeof(prefix), "%*s%s", (int)(2 * depth), "", mark);
 	fflush(stdout);
-	if (write(STDOUT_FILENO, line, (size_t)used) != used)
+	if (write_line(STDOUT_FILENO, prefix, format, args))
 		die(EXIT_FAILED, "cannot write the output");
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -14,6 +15,11 @@
 
 /* Threads of one process that are followed. */
 #define THREADS_MAX	65536U
+
+int exit_code_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 void become(char **command)
 {

@@ -14,6 +14,9 @@
 #define EXIT_NOT_EXECUTABLE	126
 #define EXIT_NOT_FOUND		127
 
+/* The exit code of a process that ended with @status, as of wait(2). */
+int exit_code_of(int status);
+
 /* Become the command; exits when that is not possible. */
 void __noreturn become(char **command);
 

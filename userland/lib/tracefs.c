@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "files.h"
 #include "procfs.h"
 #include "tracefs.h"
 
@@ -61,22 +62,16 @@ void tracefs_read(const char *instance, const char *file, char *text, size_t siz
 
 void tracefs_copy(const char *file, const char *to)
 {
-	char path[256], buffer[65536];
-	int in, out;
-	ssize_t got;
+	char path[256];
+	s64 copied;
+	int out;
 
 	tracefs_path(path, sizeof(path), NULL, file);
-	in = open(path, O_RDONLY | O_CLOEXEC);
-	if (in < 0)
-		die(EXIT_FAILED, "%s: %s", path, strerror(errno));
 	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (out < 0)
 		die(EXIT_FAILED, "%s: %s", to, strerror(errno));
-	while ((got = read(in, buffer, sizeof(buffer))) > 0)
-		if (write(out, buffer, (size_t)got) != got)
-			die(EXIT_FAILED, "%s: %s", to, strerror(errno));
-	if (got < 0)
-		die(EXIT_FAILED, "%s: %s", path, strerror(errno));
-	close(in);
+	copied = copy_file(path, out);
+	if (copied < 0)
+		die(EXIT_FAILED, "cannot copy %s to %s: %s", path, to, strerror((int)-copied));
 	close(out);
 }

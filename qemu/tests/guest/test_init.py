@@ -44,6 +44,7 @@ PROGRAMS = (
     sh("ordinary", "chrt -p $$ | grep SCHED_OTHER && chrt -p 1 | grep SCHED_FIFO"),
     sh("quoted", "echo 'WARNING: says a program' >&2"),
     Program("cat", ("@cat", "/proc/cmdline"), 60),
+    Program("missing-file", ("@cat", "/no/such"), 60),
     Program("bad-builtin", ("@dog",), 60),
     Program("odd-arguments", ("printf", "%s|", "a\tb", "c\nd", "e\\f", ""), 60),
 )
@@ -95,7 +96,7 @@ def result(boots: Boots) -> BootResult:
         ("exit-3", FAIL, "exit 3: the reason"),
         ("skip", SKIP, "no such disk"),
         ("signal", FAIL, "signal 11"),
-        ("missing", FAIL, "exit 127: no-such-program: No such file or directory"),
+        ("missing", FAIL, "exit 127: lab: cannot run no-such-program: No such file or directory"),
         ("timeout", TIMEOUT, "timeout"),
         ("leftover", OK, ""),
         ("nothing-left", OK, ""),
@@ -106,7 +107,8 @@ def result(boots: Boots) -> BootResult:
         ("ordinary", OK, ""),
         ("quoted", OK, ""),
         ("cat", OK, ""),
-        ("bad-builtin", FAIL, "exit 2: @dog with 0 arguments: no such builtin"),
+        ("missing-file", FAIL, "exit 1: @cat: /no/such: No such file or directory"),
+        ("bad-builtin", FAIL, "exit 2: @dog: no such builtin with 0 arguments"),
         ("odd-arguments", OK, ""),
     ],
     ids=[program.name for program in PROGRAMS],
@@ -159,6 +161,20 @@ def test_splat(boots: Boots) -> None:
     result = boots.programs("splat", programs)
     assert [program.status for program in result.programs] == [OK, OK]
     assert [(splat.kind, splat.entry) for splat in result.splats] == [(Kind.WARNING, "loud")]
+
+
+def test_no_memory(boots: Boots) -> None:
+    """PID 1 that has none left for the output says so and powers off."""
+    program = sh(
+        "hog",
+        "set -- $(grep Committed_AS /proc/meminfo) && "
+        "echo $(($2 + 4000)) >/proc/sys/vm/overcommit_kbytes && "
+        "echo 2 >/proc/sys/vm/overcommit_memory && head -c 15000000 /dev/zero",
+    )
+    result = boots.run(Boot("no-memory", boots.machine, (program,), defer=True))
+    assert result.outcome is Outcome.DIED and result.splats == []
+    console = result.console.read_text()
+    assert "lab: no memory" in console and console.rstrip().endswith("reboot: Power down")
 
 
 class BadPlan(Boot):
