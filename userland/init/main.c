@@ -6,25 +6,20 @@
 
 #include "init.h"
 
-#define PLAN	"/lab/plan"
-
-/* The machine was started with a disk that holds the root image. */
-#define WORD_ROOT	"lab.root=vda"
-
 static int prepare(struct plan *plan, char *why, size_t size)
 {
 	int err;
 
 	mounts_base();
 	system_log_open();
-	if (cmdline_has(WORD_ROOT)) {
+	if (cmdline_has(ROOT_WORD)) {
 		err = mounts_root_image(why, size);
 		if (err)
 			return err;
 	}
 	mounts_extra();
 	system_prepare();
-	return plan_load(PLAN, plan, why, size);
+	return plan_load(PLAN_FILE, plan, why, size);
 }
 
 /* The host shall read why there is no result, not only that there is none. */
@@ -33,8 +28,8 @@ static void give_up(const char *why)
 	log_line("%s", why);
 	report_line("KTAP version 1");
 	report_line("1..1");
-	report_line("not ok 1 init # %s", why);
-	report_line("# lab: done");
+	report_line(GAVE_UP "%s", why);
+	report_line(RESULTS_DONE);
 }
 
 static void carry_out(const struct plan *plan)

@@ -22,13 +22,13 @@ static void report_bad(size_t number, const char *name, const struct outcome *o)
 	if (o->survivors)
 		report_line("not ok %zu %s # processes survive SIGKILL", number, name);
 	else if (o->timed_out)
-		report_line("not ok %zu %s # timeout", number, name);
+		report_line("not ok %zu %s # " REASON_TIMEOUT, number, name);
 	else if (o->flooded)
 		report_line("not ok %zu %s # too much output", number, name);
 	else if (WIFSIGNALED(o->status))
 		report_line("not ok %zu %s # signal %d", number, name, WTERMSIG(o->status));
 	else
-		report_line("not ok %zu %s # exit %d%s%s", number, name,
+		report_line("not ok %zu %s # " REASON_EXIT "%d%s%s", number, name,
 			    WEXITSTATUS(o->status), colon, o->last_error);
 }
 
@@ -63,13 +63,13 @@ void run_entries(const struct plan *plan)
 		const struct plan_entry *entry = &plan->entries[i];
 		struct outcome outcome;
 
-		log_line("begin %s", entry->name);
+		log_line(LOG_BEGIN "%s", entry->name);
 		process_run(entry, false, report_output, &outcome);
 		report_output_end();
 		report_outcome(i + 1, entry->name, &outcome);
-		log_line("end %s", entry->name);
+		log_line(LOG_END "%s", entry->name);
 	}
-	report_line("# lab: done");
+	report_line(RESULTS_DONE);
 }
 
 static void command_output(const char *data, size_t len)
@@ -87,10 +87,10 @@ void run_command(const struct plan *plan)
 	struct outcome outcome;
 
 	console_verbose();
-	log_line("begin %s", entry->name);
+	log_line(LOG_BEGIN "%s", entry->name);
 	process_run(entry, true, command_output, &outcome);
-	log_line("end %s", entry->name);
-	report_line("\n# lab: exit %d",
+	log_line(LOG_END "%s", entry->name);
+	report_line("\n" COMMAND_EXIT "%d",
 		    outcome.timed_out ? EXIT_TIMEOUT : exit_code_of(outcome.status));
 }
 

@@ -18,9 +18,6 @@
 #include "init.h"
 #include "memory.h"
 
-/* A day: nothing that is tested may take longer. */
-#define TIMEOUT_MAX_S	86400
-
 static int unescape(char *field)
 {
 	char *to = field;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The result stream on the virtio-serial port "lab.result"
+ * The result stream on the virtio-serial port RESULT_PORT
  *
  * Deferred, the stream is kept in memory until the plan is done: an exit to
  * the host in the middle of a measurement would be part of the measurement.
@@ -20,7 +20,6 @@
 #include "procfs.h"
 
 #define PORTS	"/sys/class/virtio-ports"
-#define PORT	"lab.result"
 #define INDENT	"  "
 
 static struct {
@@ -37,7 +36,7 @@ static bool port_is_ours(const char *device)
 	char path[300], name[64];
 
 	snprintf(path, sizeof(path), PORTS "/%s/name", device);
-	return read_text(path, name, sizeof(name)) > 0 && !strcmp(name, PORT "\n");
+	return read_text(path, name, sizeof(name)) > 0 && !strcmp(name, RESULT_PORT "\n");
 }
 
 /* The name of a port arrives a moment after the port. */

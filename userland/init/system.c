@@ -79,7 +79,7 @@ void system_prepare(void)
 {
 	clearenv();
 	setenv("PATH",
-	       "/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+	       PROGRAM_DIR ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("HOME", "/root", 1);
 	setenv("LANG", "C.UTF-8", 1);
 	setenv("TERM", "linux", 1);

@@ -11,7 +11,7 @@
 #include "args.h"
 #include "files.h"
 
-const char *args_program = "lab";
+const char *args_program = LOG_NAME;
 
 void args_init(const char *program)
 {

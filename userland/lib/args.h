@@ -6,16 +6,17 @@
 #ifndef LAB_ARGS_H
 #define LAB_ARGS_H
 
+#include "protocol.h"
 #include "types.h"
 
 #define LAB_VERSION	"1.0"
 
 enum exit_code {
 	EXIT_GOOD = 0,
-	EXIT_FAILED = 1,	/* a check failed, or the work could not be done */
+	EXIT_FAILED = STATUS_FAILED,	/* a check failed, or the work could not be done */
 	EXIT_USAGE = 2,		/* bad input; nothing was changed */
 	EXIT_UNSUPPORTED = 3,	/* the running kernel lacks something */
-	EXIT_SKIPPED = 4,	/* inside a test plan: this machine cannot run it */
+	EXIT_SKIPPED = STATUS_SKIPPED,	/* in a guest: this machine cannot run it */
 };
 
 enum output {

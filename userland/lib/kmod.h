@@ -3,8 +3,7 @@
 #ifndef LAB_KMOD_H
 #define LAB_KMOD_H
 
-/* Where the host puts the modules that a guest asks for. */
-#define MODULE_DIR	"/lab/modules"
+#include "protocol.h"
 
 /*
  * Load MODULE_DIR/@name.ko with @params ("name=value ..."). 0 or -errno: -ENOENT

@@ -26,12 +26,11 @@
 
 #define DISK_MAGIC	"LABDISK1"
 #define DISK_DEFAULT	"/dev/nullb0"
-#define FILE_DEFAULT	"/lab/disk"
 
 static const char usage[] =
 "Usage: wrais-disk [options] [FILE]\n"
 "\n"
-"Write the extents in FILE (" FILE_DEFAULT ") to a block device that is all zeros,\n"
+"Write the extents in FILE (" DISK_FILE ") to a block device that is all zeros,\n"
 "which thereby becomes the disk that the extents were taken from.\n"
 "\n"
 "  -d, --disk DEV      the device (" DISK_DEFAULT ")\n"
@@ -219,7 +218,7 @@ static void write_image(int fd, const char *disk, const struct image *image)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .disk = DISK_DEFAULT, .file = FILE_DEFAULT };
+	struct options o = { .disk = DISK_DEFAULT, .file = DISK_FILE };
 	struct image image = { };
 	int fd;
 
