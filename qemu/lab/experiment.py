@@ -12,6 +12,7 @@ from lab import LabError
 from lab.guest.boot import Boot
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
+from lab.guest.protocol import STATUS_FAILED
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.native import Peer, run_here
@@ -55,7 +56,7 @@ class Experiment:
     draw: Callable[[Path, Path, str], list[Path]]
 
 
-CHECK_FAILED = 1
+CHECK_FAILED = STATUS_FAILED
 """Exit status of a tool whose own check failed: what it measured is there, and is judged."""
 
 

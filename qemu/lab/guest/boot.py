@@ -15,10 +15,10 @@ from lab import LabError
 from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
+from lab.guest.protocol import TIMEOUT_MAX_S
 
 MODES = ("plan", "shell", "command")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+=/-]{0,99}")
-TIMEOUT_MAX_S = 86400
 WINDOW_MAX = 65535
 
 # Host seconds for the boot, and for a guest second of a machine in real time.

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lab.guest.protocol import LOG_BEGIN, LOG_END, LOG_NAME
+
 
 class Kind(StrEnum):
     """What kind of complaint a line begins."""
@@ -77,9 +79,9 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 
 # "[    1.234567] ", with CONFIG_PRINTK_CALLER "[    1.234567][    T1] "
 STAMP = r"^(?:\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?)?"
-MARK = re.compile(STAMP + r"lab: (begin|end) (\S+)$")
+MARK = re.compile(STAMP + rf"{LOG_NAME}: ({LOG_BEGIN}|{LOG_END})(\S+)$")
 # What a program wrote to its standard error: a quotation, not the kernel.
-QUOTED = re.compile(STAMP + r"lab: ")
+QUOTED = re.compile(STAMP + rf"{LOG_NAME}: ")
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ class Console:
         line = raw.decode(errors="replace").strip("\r")
         mark = MARK.match(line)
         if mark:
-            self.entry = mark[2] if mark[1] == "begin" else None
+            self.entry = mark[2] if mark[1] == LOG_BEGIN else None
             return
         if QUOTED.match(line):
             return

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.guest import protocol
 
 MAGIC = b"LABDISK1"
-IN_GUEST = "lab/disk"
-"""Where wrais-disk looks for the extents."""
 UNIT = 4096
 """Granule of an extent in bytes; a granule that holds only zeros is left out."""
 READ_BYTES = 1 << 20
@@ -178,4 +177,4 @@ def extra(fs: Ext4 | None, log_dir: Path) -> dict[str, Path]:
     if fs is None:
         return {}
     log_dir.mkdir(parents=True, exist_ok=True)
-    return {IN_GUEST: packed(fs, log_dir / "disk")}
+    return {protocol.in_archive(protocol.DISK_FILE): packed(fs, log_dir / "disk")}

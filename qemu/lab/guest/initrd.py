@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.guest.protocol import MODULE_DIR, PLAN_FILE, PROGRAM_DIR, in_archive
 from lab.paths import Paths
-from lab.tree import modules
 
 MAGIC = b"070701"
 TRAILER = "TRAILER!!!"
 ALIGN = 4
 FIRST_INODE = 1
 
-DIRECTORIES = ("dev", "lab", "lab/bin", modules.DIRECTORY, "proc", "root", "run", "sys", "tmp")
+OURS = tuple(map(in_archive, (PROGRAM_DIR, MODULE_DIR)))
+DIRECTORIES = ("dev", "lab", *OURS, "proc", "root", "run", "sys", "tmp")
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,13 @@ def build(paths: Paths, plan: str, extra: Mapping[str, Path] | None = None) -> b
     # The kernel opens it for PID 1 before anything is mounted.
     nodes.append(character_device("dev/console", 5, 1))
     nodes.append(file("init", paths.init.read_bytes(), 0o755))
-    nodes.append(file("lab/plan", plan.encode()))
+    nodes.append(file(in_archive(PLAN_FILE), plan.encode()))
     for programs in (paths.bin, paths.libexec):
         for program in sorted(programs.iterdir()) if programs.is_dir() else ():
             if program.is_file():
-                nodes.append(file(f"lab/bin/{program.name}", program.read_bytes(), 0o755))
+                nodes.append(
+                    file(in_archive(f"{PROGRAM_DIR}/{program.name}"), program.read_bytes(), 0o755)
+                )
     for name, source in (extra or {}).items():
         executable = source.stat().st_mode & stat.S_IXUSR
         nodes.append(file(name, source.read_bytes(), 0o755 if executable else 0o644))

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from lab.guest.protocol import REASON_TIMEOUT, RESULTS_DONE
+
 INDENT = "  "
 # Level 0 is the guest's stream, 1 what a program prints, 2 the tests inside a
 # suite of it. KUnit prints no plan for the parameters of one.
 PLAN_OPTIONAL_LEVEL = 2
-DONE = "# lab: done"
 
 VERSION = re.compile(r"(KTAP version 1|TAP version 1[34])$")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s+#\s*(.*))?$")
@@ -158,7 +159,7 @@ class Parser:
         skip = SKIP.match(case.reason)
         if good and skip:
             case.status, case.reason = Status.SKIP, skip[1].strip()
-        elif not good and case.reason == "timeout":
+        elif not good and case.reason == REASON_TIMEOUT:
             case.status = Status.TIMEOUT
         self._attach(case)
         self.document.cases.append(case)
@@ -206,7 +207,7 @@ class Stream:
             if self.done:
                 self._parser.document.errors.append("the stream goes on after its end")
                 return
-            self.done = line == DONE
+            self.done = line == RESULTS_DONE
             self._parser.line(line)
 
     def pending(self) -> list[str]:
@@ -217,5 +218,5 @@ class Stream:
         """The stream has ended; an unfinished line has not been said."""
         document = self._parser.close()
         if not self.done:
-            document.errors.append(f"the stream ends without '{DONE}'")
+            document.errors.append(f"the stream ends without '{RESULTS_DONE}'")
         return document

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.guest.nics import Nic
+from lab.guest.protocol import RESULT_PORT, ROOT_WORD
 from lab.paths import VARIANTS, Paths
 from lab.tree import modules
 
@@ -16,9 +17,6 @@ CPUS_MAX = 64
 MEM_MIN_MB = 128
 MEM_MAX_MB = 65536
 SHIFT_MAX = 10
-
-RESULT_PORT = "lab.result"
-ROOT_WORD = "lab.root=vda"
 
 # A panic resets at once and -no-reboot turns the reset into an exit; an Oops is
 # a panic. PID 1 writes to the kernel log and must not be rate-limited there.

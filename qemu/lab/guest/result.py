@@ -13,8 +13,9 @@ from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Splat
 from lab.guest.ktap import Case, Status
+from lab.guest.protocol import REASON_EXIT
 
-EXIT = re.compile(r"exit (\d+)(?:: .*)?$")
+EXIT = re.compile(rf"{REASON_EXIT}(\d+)(?:: .*)?$")
 
 
 class Outcome(StrEnum):

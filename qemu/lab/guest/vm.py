@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Protocol
 
 from lab import LabError
-from lab.guest import ext4
+from lab.guest import ext4, protocol
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Console, Splat
 from lab.guest.initrd import build
@@ -31,10 +31,10 @@ POLL_S = 0.05
 # How long QEMU may live on after the guest's last word or its panic.
 GRACE_S = 20.0
 
-COMMAND_END = b"\n# lab: exit "
+COMMAND_END = b"\n" + protocol.COMMAND_EXIT.encode()
 COMMAND_END_TAIL = re.compile(rb"\d{0,3}\n?")
-COMMAND_EXIT = re.compile(rb"\n# lab: exit (\d{1,3})\n\Z")
-GAVE_UP = re.compile(rb"^not ok 1 init # (.*)$", re.MULTILINE)
+COMMAND_EXIT = re.compile(re.escape(COMMAND_END) + rb"(\d{1,3})\n\Z")
+GAVE_UP = re.compile(rb"^" + re.escape(protocol.GAVE_UP.encode()) + rb"(.*)$", re.MULTILINE)
 
 
 class ProgressLine(Protocol):
@@ -229,10 +229,11 @@ def _prepare(paths: Paths, boot: Boot, files: Files) -> list[str]:
     machine = boot.machine
     machine.require(paths)
     log_dir = files.console.parent
+    found = modules.find(paths, machine.kernel, machine.modules)
     extra = {
         **boot.files,
         **ext4.extra(boot.disk, log_dir),
-        **modules.extra(paths, machine.kernel, machine.modules),
+        **{protocol.module(name): file for name, file in found.items()},
     }
     files.initrd.write_bytes(build(paths, boot.render(), extra))
     files.console.write_bytes(b"")

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Loadable kernel modules: where kbuild put them, and what a guest gets of them."""
+"""Loadable kernel modules: where kbuild put them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from lab import LabError
 from lab.paths import Paths
-
-# In the guest; PID 1's @insmod and our own programs look here.
-DIRECTORY = "lab/modules"
 
 
 def built(paths: Paths, variant: str) -> dict[str, Path]:
@@ -32,9 +29,3 @@ def find(paths: Paths, variant: str, names: Iterable[str]) -> dict[str, Path]:
             raise LabError(f"module {name} is missing (built: {known}): make kernel", exit_code=1)
         found[name] = file
     return found
-
-
-def extra(paths: Paths, variant: str, names: Iterable[str]) -> Mapping[str, Path]:
-    """The members of an initramfs that carry the modules."""
-    found = find(paths, variant, names)
-    return {f"{DIRECTORY}/{name}.ko": file for name, file in found.items()}

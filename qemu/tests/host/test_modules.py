@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
+from lab.guest import protocol
 from lab.guest.initrd import build
 from lab.paths import Paths
 from lab.tree import modules
@@ -49,5 +50,6 @@ def test_in_the_guest(paths: Paths) -> None:
     """The guest finds it under its own name, whatever directory it was built in."""
     paths.userland.mkdir(parents=True)
     paths.init.write_bytes(b"init")
-    archive = build(paths, "", modules.extra(paths, "guest", ["e1000"]))
+    found = modules.find(paths, "guest", ["e1000"])
+    archive = build(paths, "", {protocol.module(name): file for name, file in found.items()})
     assert b"lab/modules/e1000.ko\0" in archive and b"code" in archive
