@@ -84,7 +84,7 @@ struct outcome {
 
 typedef void (*output_fn)(const char *data, size_t len);
 
-void process_init(void);
+int process_init(void);
 void process_run(const struct plan_entry *entry, bool merge, output_fn output,
 		 struct outcome *outcome);
 pid_t process_shell(const char *tty);

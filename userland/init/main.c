@@ -2,6 +2,7 @@
 /* PID 1: from the kernel's hand-over to power off */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "init.h"
@@ -12,6 +13,11 @@ static int prepare(struct plan *plan, char *why, size_t size)
 
 	mounts_base();
 	system_log_open();
+	err = process_init();
+	if (err) {
+		snprintf(why, size, "signalfd: %s", strerror(-err));
+		return err;
+	}
 	if (cmdline_has(ROOT_WORD)) {
 		err = mounts_root_image(why, size);
 		if (err)
@@ -64,7 +70,6 @@ int main(void)
 	int err;
 
 	atexit(power_off_at_exit);
-	process_init();
 	err = prepare(&plan, why, sizeof(why));
 	if (report_open())
 		log_line("no result port after %llu s", DEVICE_WAIT_S);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a plan can ask for: entries, one command, a shell */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,8 @@ void run_shell(const struct plan *plan)
 		setenv("TERM", plan->term, 1);
 	set_window_size(tty, plan);
 	pid = process_shell(tty);
-	if (pid > 0)
+	if (pid < 0)
+		log_line("cannot start a shell: %s", strerror(errno));
+	else
 		process_wait_for(pid);
 }

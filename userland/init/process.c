@@ -40,7 +40,7 @@ struct run {
 
 static int child_signal = -1;
 
-void process_init(void)
+int process_init(void)
 {
 	sigset_t set;
 
@@ -49,6 +49,7 @@ void process_init(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	child_signal = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return child_signal < 0 ? -errno : 0;
 }
 
 static void unblock_signals(void)
@@ -76,18 +77,22 @@ static void __noreturn child(const struct plan_entry *entry, int out, int err)
 /* Returns 0 with the two reading ends in @run, or -errno. */
 static int run_start(struct run *run)
 {
-	int out[2];
-	int err[2];
+	int out[2] = { -1, -1 }, err[2] = { -1, -1 };
+	int error;
 
-	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
-		return -errno;
-	run->pid = fork();
-	if (run->pid < 0)
-		return -errno;
+	run->pid = -1;
+	if (!pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC))
+		run->pid = fork();
 	if (!run->pid)
 		child(run->entry, out[1], run->merge ? out[1] : err[1]);
+	error = run->pid < 0 ? -errno : 0;
 	close(out[1]);
 	close(err[1]);
+	if (error) {
+		close(out[0]);
+		close(err[0]);
+		return error;
+	}
 	fcntl(out[0], F_SETFL, O_NONBLOCK);
 	fcntl(err[0], F_SETFL, O_NONBLOCK);
 	run->out = out[0];

@@ -49,6 +49,9 @@ PROGRAMS = (
     Program("odd-arguments", ("printf", "%s|", "a\tb", "c\nd", "e\\f", ""), 60),
 )
 
+# More of them than PID 1 may have open files.
+UNSTARTED = tuple(f"unstarted-{i}" for i in range(300))
+
 OK, FAIL, SKIP, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.TIMEOUT
 
 
@@ -84,8 +87,10 @@ def boots(lab_paths: Paths) -> Boots:
 
 @pytest.fixture(scope="module")
 def result(boots: Boots) -> BootResult:
-    """One boot for all entries."""
-    return boots.programs("programs", PROGRAMS)
+    """One boot for all programs, the last of which the kernel has no room for."""
+    full = sh("full", "echo 20 >/proc/sys/kernel/threads-max")
+    unstarted = (sh(name, "true") for name in UNSTARTED)
+    return boots.programs("programs", (*PROGRAMS, full, *unstarted))
 
 
 @pytest.mark.parametrize(
@@ -127,6 +132,12 @@ def test_output(result: BootResult) -> None:
     assert result.program("timeout").output == ["waiting"]
     assert "console=ttyS0" in result.program("cat").output[0]
     assert result.program("odd-arguments").output == ["a\tb|c", "d|e\\f||"]
+
+
+def test_unstarted(result: BootResult) -> None:
+    """What could not be started leaves nothing open behind it."""
+    reasons = {result.program(name).reason for name in UNSTARTED}
+    assert reasons == {"exit 126: cannot start: Resource temporarily unavailable"}
 
 
 def test_whole_run(result: BootResult) -> None:
