@@ -20,7 +20,7 @@
 /* kmemleak keeps quiet about an object that is younger than 5 s. */
 #define KMEMLEAK_AGE_NS	(5200 * NSEC_PER_MSEC)
 
-/* @cat FILE: the file as the output of the entry */
+/* @cat FILE: the file as output */
 static void builtin_cat(char **argv)
 {
 	s64 copied = copy_file(argv[1], STDOUT_FILENO);

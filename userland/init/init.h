@@ -36,7 +36,7 @@ void __noreturn system_power_off(void);
 /* plan.c APIs: */
 enum plan_mode { PLAN_PLAN, PLAN_SHELL, PLAN_COMMAND };
 
-struct plan_entry {
+struct program {
 	const char *name;
 	u64 timeout_s;		/* 0: no limit */
 	char **argv;		/* ends with NULL */
@@ -48,8 +48,8 @@ struct plan {
 	const char *term;	/* shell mode: TERM, NULL: linux */
 	unsigned short rows;
 	unsigned short cols;
-	struct plan_entry *entries;
-	size_t nr_entries;
+	struct program *programs;
+	size_t nr_programs;
 };
 
 int plan_load(const char *path, struct plan *plan, char *why, size_t size);
@@ -85,7 +85,7 @@ struct outcome {
 typedef void (*output_fn)(const char *data, size_t len);
 
 int process_init(void);
-void process_run(const struct plan_entry *entry, bool merge, output_fn output,
+void process_run(const struct program *program, bool merge, output_fn output,
 		 struct outcome *outcome);
 pid_t process_shell(const char *tty);
 void process_wait_for(pid_t pid);
@@ -94,7 +94,7 @@ void process_wait_for(pid_t pid);
 void __noreturn builtin_run(char **argv);
 
 /* modes.c APIs: */
-void run_entries(const struct plan *plan);
+void run_programs(const struct plan *plan);
 void run_command(const struct plan *plan);
 void run_shell(const struct plan *plan);
 

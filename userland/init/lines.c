@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Standard error of an entry, line by line into the kernel log
+ * Standard error of a program, line by line into the kernel log
  *
  * Each line is marked with "| ": a program may quote a kernel's warning
  * without being taken for one.

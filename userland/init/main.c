@@ -42,7 +42,7 @@ static void carry_out(const struct plan *plan)
 {
 	switch (plan->mode) {
 	case PLAN_PLAN:
-		run_entries(plan);
+		run_programs(plan);
 		break;
 	case PLAN_COMMAND:
 		run_command(plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a plan can ask for: entries, one command, a shell */
+/* What a plan can ask for: programs, one command, a shell */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,21 +54,21 @@ static void console_verbose(void)
 	write_text("/proc/sys/kernel/printk", "8\n");
 }
 
-void run_entries(const struct plan *plan)
+void run_programs(const struct plan *plan)
 {
 	console_verbose();
 	report_line("KTAP version 1");
-	report_line("1..%zu", plan->nr_entries);
+	report_line("1..%zu", plan->nr_programs);
 	report_defer(plan->defer);
-	for (size_t i = 0; i < plan->nr_entries; i++) {
-		const struct plan_entry *entry = &plan->entries[i];
+	for (size_t i = 0; i < plan->nr_programs; i++) {
+		const struct program *program = &plan->programs[i];
 		struct outcome outcome;
 
-		log_line(LOG_BEGIN "%s", entry->name);
-		process_run(entry, false, report_output, &outcome);
+		log_line(LOG_BEGIN "%s", program->name);
+		process_run(program, false, report_output, &outcome);
 		report_output_end();
-		report_outcome(i + 1, entry->name, &outcome);
-		log_line(LOG_END "%s", entry->name);
+		report_outcome(i + 1, program->name, &outcome);
+		log_line(LOG_END "%s", program->name);
 	}
 	report_line(RESULTS_DONE);
 }
@@ -84,13 +84,13 @@ static void command_output(const char *data, size_t len)
  */
 void run_command(const struct plan *plan)
 {
-	const struct plan_entry *entry = &plan->entries[0];
+	const struct program *program = &plan->programs[0];
 	struct outcome outcome;
 
 	console_verbose();
-	log_line(LOG_BEGIN "%s", entry->name);
-	process_run(entry, true, command_output, &outcome);
-	log_line(LOG_END "%s", entry->name);
+	log_line(LOG_BEGIN "%s", program->name);
+	process_run(program, true, command_output, &outcome);
+	log_line(LOG_END "%s", program->name);
 	report_line("\n" COMMAND_EXIT "%d",
 		    outcome.timed_out ? EXIT_TIMEOUT : exit_code_of(outcome.status));
 }

@@ -8,7 +8,7 @@
  *	mode	plan|shell|command
  *	defer	1
  *	term	NAME	ROWS	COLUMNS
- *	entry	NAME	TIMEOUT_S	ARG0	ARG1 ...
+ *	program	NAME	TIMEOUT_S	ARG0	ARG1 ...
  */
 #include <errno.h>
 #include <limits.h>
@@ -84,19 +84,19 @@ static int set_term(struct plan *plan, char **fields)
 	return 0;
 }
 
-static int add_entry(struct plan *plan, char **fields)
+static int add_program(struct plan *plan, char **fields)
 {
-	size_t size = (plan->nr_entries + 1) * sizeof(*plan->entries);
-	struct plan_entry *entry;
+	size_t size = (plan->nr_programs + 1) * sizeof(*plan->programs);
+	struct program *program;
 
-	plan->entries = xrealloc(plan->entries, size);
-	entry = &plan->entries[plan->nr_entries];
-	entry->name = fields[1];
-	entry->argv = fields + 3;
-	if (!*entry->name || !*entry->argv[0] ||
-	    !parse_number(fields[2], 0, TIMEOUT_MAX_S, &entry->timeout_s))
+	plan->programs = xrealloc(plan->programs, size);
+	program = &plan->programs[plan->nr_programs];
+	program->name = fields[1];
+	program->argv = fields + 3;
+	if (!*program->name || !*program->argv[0] ||
+	    !parse_number(fields[2], 0, TIMEOUT_MAX_S, &program->timeout_s))
 		return -EINVAL;
-	plan->nr_entries++;
+	plan->nr_programs++;
 	return 0;
 }
 
@@ -110,8 +110,8 @@ static int parse_item(struct plan *plan, char **fields, size_t nr)
 	}
 	if (nr == 4 && !strcmp(fields[0], "term"))
 		return set_term(plan, fields);
-	if (nr >= 4 && !strcmp(fields[0], "entry"))
-		return add_entry(plan, fields);
+	if (nr >= 4 && !strcmp(fields[0], "program"))
+		return add_program(plan, fields);
 	return -EINVAL;
 }
 
@@ -136,7 +136,7 @@ static int take_line(FILE *file, struct plan *plan, unsigned int number, char *w
 	fields = split(line, &nr);
 	if (!parse_item(plan, fields, nr))
 		return 0;
-	snprintf(why, size, "plan: line %u: bad item '%.40s' (mode, defer, term, entry)", number,
+	snprintf(why, size, "plan: line %u: bad item '%.40s' (mode, defer, term, program)", number,
 		 fields[0]);
 	return -EINVAL;
 }
@@ -157,9 +157,9 @@ int plan_load(const char *path, struct plan *plan, char *why, size_t size)
 	fclose(file);
 	if (err < 0)
 		return err;
-	if (plan->mode == PLAN_COMMAND && plan->nr_entries != 1) {
-		snprintf(why, size, "plan: mode command takes 1 entry, not %zu",
-			 plan->nr_entries);
+	if (plan->mode == PLAN_COMMAND && plan->nr_programs != 1) {
+		snprintf(why, size, "plan: mode command takes 1 program, not %zu",
+			 plan->nr_programs);
 		return -EINVAL;
 	}
 	return 0;

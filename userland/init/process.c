@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start an entry, listen to it, end it with all it left behind
+ * Start a program, listen to it, end it with all it left behind
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "procfs.h"
 #include "target.h"
 
-/* More than this in one entry is a program gone mad. */
+/* A program that says more than this has gone mad. */
 #define OUTPUT_MAX	(16UL << 20)
 /* How long a killed process may take to go away. */
 #define KILL_WAIT_NS	(10 * NSEC_PER_SEC)
@@ -26,7 +26,7 @@
 enum { FD_CHILD, FD_OUT, FD_ERR, NR_FDS };
 
 struct run {
-	const struct plan_entry *entry;
+	const struct program *program;
 	pid_t pid;
 	bool ended;
 	bool merge;
@@ -60,7 +60,7 @@ static void unblock_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void __noreturn child(const struct plan_entry *entry, int out, int err)
+static void __noreturn child(const struct program *program, int out, int err)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -69,9 +69,9 @@ static void __noreturn child(const struct plan_entry *entry, int out, int err)
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
 	unblock_signals();
-	if (entry->argv[0][0] == '@')
-		builtin_run(entry->argv);
-	become(entry->argv);
+	if (program->argv[0][0] == '@')
+		builtin_run(program->argv);
+	become(program->argv);
 }
 
 /* Returns 0 with the two reading ends in @run, or -errno. */
@@ -84,7 +84,7 @@ static int run_start(struct run *run)
 	if (!pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC))
 		run->pid = fork();
 	if (!run->pid)
-		child(run->entry, out[1], run->merge ? out[1] : err[1]);
+		child(run->program, out[1], run->merge ? out[1] : err[1]);
 	error = run->pid < 0 ? -errno : 0;
 	close(out[1]);
 	close(err[1]);
@@ -161,8 +161,8 @@ static void run_listen(struct run *run)
 		[FD_ERR] = { .fd = run->err, .events = POLLIN },
 	};
 
-	if (run->entry->timeout_s)
-		deadline = now_ns() + run->entry->timeout_s * NSEC_PER_SEC;
+	if (run->program->timeout_s)
+		deadline = now_ns() + run->program->timeout_s * NSEC_PER_SEC;
 	while (!run->ended) {
 		if (poll(fds, NR_FDS, poll_timeout(deadline)) < 0 && errno != EINTR)
 			return;
@@ -195,7 +195,7 @@ static bool none_left(void *arg)
  */
 static void explain_hang(const struct run *run)
 {
-	log_line("timeout of %s after %llu s", run->entry->name, run->entry->timeout_s);
+	log_line("timeout of %s after %llu s", run->program->name, run->program->timeout_s);
 	/* Stacks are of level "info", which the console may not show. */
 	write_text("/proc/sys/kernel/printk", "8");
 	write_text("/proc/sysrq-trigger", "l");
@@ -204,14 +204,14 @@ static void explain_hang(const struct run *run)
 }
 
 /*
- * Run an entry to its end or its deadline. Nothing it started lives on: every
+ * Run a program to its end or its deadline. Nothing it started lives on: every
  * process but PID 1 is killed. With @merge standard error joins the output.
  */
-void process_run(const struct plan_entry *entry, bool merge, output_fn output,
+void process_run(const struct program *program, bool merge, output_fn output,
 		 struct outcome *outcome)
 {
 	struct run run = {
-		.entry = entry, .merge = merge, .output = output, .outcome = outcome,
+		.program = program, .merge = merge, .output = output, .outcome = outcome,
 	};
 	int err;
 

@@ -100,7 +100,7 @@ void report_line(const char *fmt, ...)
 	report_raw(text, strlen(text));
 }
 
-/* The output of an entry, indented so that it cannot pass for a result. */
+/* The output of a program, indented so that it cannot pass for a result. */
 void report_output(const char *data, size_t len)
 {
 	while (len) {

@@ -178,5 +178,5 @@ class Boot:
             columns = min(max(self.terminal.columns, 0), WINDOW_MAX)
             lines.append(["term", self.terminal.name, str(rows), str(columns)])
         for program in self.programs:
-            lines.append(["entry", program.name, str(program.timeout_s), *program.argv])
+            lines.append(["program", program.name, str(program.timeout_s), *program.argv])
         return "".join("\t".join(map(_escaped, line)) + "\n" for line in lines)

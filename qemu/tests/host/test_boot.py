@@ -13,7 +13,7 @@ def test_render() -> None:
     programs = (Program("a", ("prog", "-x", ""), 5), Program("b", ("@cat", "/x"), 0))
     assert (
         Boot("two", programs=programs).render()
-        == "mode\tplan\nentry\ta\t5\tprog\t-x\t\nentry\tb\t0\t@cat\t/x\n"
+        == "mode\tplan\nprogram\ta\t5\tprog\t-x\t\nprogram\tb\t0\t@cat\t/x\n"
     )
 
 
@@ -28,7 +28,7 @@ def test_arguments_are_escaped() -> None:
     """Tabs, newlines and backslashes in an argument survive."""
     program = Program("c", ("sh", "-c", "printf 'a\tb\\n'\nexit 3"), 1)
     boot = Boot("one", programs=(program,), mode="command")
-    assert boot.render().splitlines()[1] == "entry\tc\t1\tsh\t-c\tprintf 'a\\tb\\\\n'\\nexit 3"
+    assert boot.render().splitlines()[1] == "program\tc\t1\tsh\t-c\tprintf 'a\\tb\\\\n'\\nexit 3"
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a\tb", "a#b", "-a", "x" * 101, "ä"])

@@ -51,7 +51,7 @@ def test_command(lab: Lab) -> None:
     """The exit code is the command's, standard output is its output and no more."""
     assert lab("--cmd", "echo hi; exit 7", "--append", "fake.replay=command") == (7, "hi\n", "")
     plan = (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
-    assert b"entry\tcommand\t0\tsh\t-c\techo hi; exit 7\n" in plan
+    assert b"program\tcommand\t0\tsh\t-c\techo hi; exit 7\n" in plan
 
 
 @pytest.mark.parametrize(
