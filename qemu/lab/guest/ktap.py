@@ -62,10 +62,27 @@ class Document:
             names = ", ".join(case.name or str(case.number) for case in bad[:3])
             more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
             return Status.FAIL, f"{len(bad)} of {len(self.cases)} subtests failed: {names}{more}"
+        if not self.cases:
+            return Status.FAIL, "no tests"
         if all(case.status is Status.SKIP for case in self.cases):
-            reason = self.cases[0].reason if self.cases else "no subtests"
-            return Status.SKIP, f"all skipped: {reason}"
+            return Status.SKIP, f"all skipped: {self.cases[0].reason}"
         return Status.OK, ""
+
+
+def skips(cases: Iterable[Case], above: str = "") -> list[tuple[str, str]]:
+    """Each test that was skipped, however deep: its path, "program/suite/test", and why.
+
+    A document with skips in it is ok as a whole: who runs it holds these against
+    the skips that are allowed there.
+    """
+    found: list[tuple[str, str]] = []
+    for case in cases:
+        path = f"{above}{case.name or case.number}"
+        below = skips(case.subtests, f"{path}/")
+        if case.status is Status.SKIP and not below:
+            below = [(path, case.reason)]
+        found += below
+    return found
 
 
 def _indentation(line: str) -> int:

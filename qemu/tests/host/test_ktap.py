@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.guest.ktap import Case, Status, Stream, parse
+from lab.guest.ktap import Case, Document, Status, Stream, parse, skips
 
 
 def document(text: str) -> list[str]:
@@ -69,7 +69,8 @@ NESTED_BAD = [
     ("  KTAP version 1\n  ok 1 x", Status.FAIL, "result 1 before the plan"),
     ("  KTAP version 1\n  1..1\n  not ok 1 x", Status.FAIL, "1 of 1 subtests failed: x"),
     ("  KTAP version 1\n  1..1\n  ok 1 x # SKIP y", Status.SKIP, "all skipped: y"),
-    ("  KTAP version 1\n  1..0", Status.SKIP, "all skipped: no subtests"),
+    ("  KTAP version 1\n  1..0", Status.FAIL, "no tests"),
+    ("  KTAP version 1\n  1..0 # SKIP no disk", Status.FAIL, "no tests"),
     (
         "  KTAP version 1\n  1..1\n      KTAP version 1\n      1..2\n      ok 1 x\n  ok 1 y",
         Status.FAIL,
@@ -102,6 +103,43 @@ def test_parameters_without_plan() -> None:
     case = one("\n".join(lines))
     assert case.status is Status.OK
     assert [p.name for p in case.subtests[0].subtests[0].subtests] == ["n=1", "n=2"]
+
+
+def recorded(golden: Path, name: str) -> Document:
+    """The whole stream of a recorded guest."""
+    stream = Stream()
+    stream.feed((golden / name / "result.ktap").read_bytes())
+    return stream.close()
+
+
+def test_no_tests_is_a_failure(golden: Path) -> None:
+    """A program that had nothing to test has not passed, whatever it says of the reason."""
+    document = recorded(golden, "no-tests")
+    assert document.errors == []
+    assert [(case.status, case.reason) for case in document.cases] == [
+        (Status.FAIL, "no tests"),
+        (Status.FAIL, "1 of 1 subtests failed: pool"),
+        (Status.FAIL, "no tests"),
+    ]
+
+
+def test_skips_stay_visible(golden: Path) -> None:
+    """What was left out of a document that is ok otherwise is there, with its reason."""
+    document = recorded(golden, "part-skipped")
+    assert [case.status for case in document.cases] == [Status.OK, Status.OK, Status.SKIP]
+    assert skips(document.cases) == [
+        ("alpha/share-10:1", "too few lotteries"),
+        ("alpha/share-2:1", "too few lotteries"),
+        ("beta/lottery_pool/chi_square/rbtree", "not built in"),
+        ("gamma", "needs 4 CPUs, has 2"),
+    ]
+
+
+def test_a_document_of_skips_names_each() -> None:
+    """A case that was skipped because all of its subtests were is told by those."""
+    case = one("  KTAP version 1\n  1..2\n  ok 1 x # SKIP y\n  ok 2 z # SKIP y\nok 1 a")
+    assert case.status is Status.SKIP
+    assert skips([case]) == [("a/x", "y"), ("a/z", "y")]
 
 
 def test_stream_in_any_pieces(golden: Path) -> None:
