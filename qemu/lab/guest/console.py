@@ -24,6 +24,16 @@ class Kind(StrEnum):
     HUNG_TASK = "hung task"
     KMEMLEAK = "kmemleak"
     CORRUPTION = "corruption"
+    SLAB = "slab corruption"
+    DMA = "DMA-API"
+    EXT4 = "ext4"
+    JBD2 = "jbd2"
+    IO = "I/O error"
+    OOM = "out of memory"
+    ALLOCATION = "page allocation"
+    IRQ = "interrupt"
+    NETDEV = "network device"
+    PAGE_POOL = "page pool"
     OOPS = "Oops"
     BUG = "BUG"
     WARNING = "WARNING"
@@ -52,21 +62,62 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         (
             Kind.ATOMIC,
             r"sleeping function called from invalid context|scheduling while atomic"
-            r"|do not call blocking ops when|voluntary context switch within RCU read-side",
+            r"|do not call blocking ops when|voluntary context switch within RCU read-side"
+            r"|huh, entered softirq",
         ),
         (
             Kind.RCU_STALL,
-            r"rcu: INFO: .*(detected stall|self-detected stall|detected expedited stalls)"
-            r"|rcu: .* kthread (starved for|timer wakeup didn't happen)|rcu_tasks.* stall",
+            r"INFO: rcu_\w+ (self-)?detected (expedited )?stall"
+            r"|rcu: .* kthread (starved for|timer wakeup didn't happen)",
         ),
-        (Kind.LOCKUP, r"soft lockup|hard LOCKUP|BUG: workqueue lockup"),
-        (Kind.HUNG_TASK, r"INFO: task .* blocked for more than \d+ seconds"),
+        (Kind.LOCKUP, r"soft lockup|hard LOCKUP|workqueue lockup|non-responsive CSD lock"),
+        (Kind.HUNG_TASK, r"INFO: task .* blocked .*more than \d+ seconds"),
         (Kind.KMEMLEAK, r"kmemleak: \d+ new suspected memory leaks"),
         (
             Kind.CORRUPTION,
             r"list_(add|del) corruption|refcount_t: |ODEBUG: |BUG: Bad (page|rss)"
             r"|stack-protector: |corrupted stack end",
         ),
+        (
+            Kind.SLAB,
+            r"BUG .+ \((Not tainted|Tainted: [^)]*)\): |SLUB: Unable to initialize"
+            r"|SLUB.* counted but counter=",
+        ),
+        # What it says at boot and when its own table has to grow is no complaint.
+        (
+            Kind.DMA,
+            r"DMA-API: (?!preallocated|debugging (en|dis)abled|dma_debug_entry pool grown)",
+        ),
+        (
+            Kind.EXT4,
+            r"EXT4-fs (error|warning) \("
+            r"|EXT4-fs \([^)]*\): .*(error|fail|lost|loss|corrupt|read-only|should not happen)",
+        ),
+        # A journal that is thrown away on demand, or ends in the middle as after a crash, is good.
+        (
+            Kind.JBD2,
+            r"JBD2: (?!Clearing |Ignoring |Find incomplete )|Aborting journal on device"
+            r"|jbd2_\w+: (error: |needed |no way |Cannot |freeing )",
+        ),
+        (
+            Kind.IO,
+            r"Buffer I/O error on dev|\berror, dev \S+, sector \d+|access beyond end of device",
+        ),
+        (
+            Kind.OOM,
+            r"invoked oom-killer|\b[Oo]ut of memory\b|oom-kill:constraint|oom_reaper: ",
+        ),
+        (
+            Kind.ALLOCATION,
+            r"page allocation failure|vmalloc error: |SLUB: Unable to allocate",
+        ),
+        (Kind.IRQ, r"nobody cared|Disabling IRQ #|lost interrupt|No irq handler for "),
+        (
+            Kind.NETDEV,
+            r"NETDEV WATCHDOG|Detected Tx Unit Hang|unregister_netdevice: waiting for"
+            r"|hw csum failure",
+        ),
+        (Kind.PAGE_POOL, r"stalled pool shutdown"),
         (
             Kind.OOPS,
             r"Oops: |general protection fault, (probably|maybe)|double fault: "

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which lines of a console are complaints of the kernel, and whose fault they are."""
 
+from pathlib import Path
+
 import pytest
 
 from lab.guest.console import Console, Kind, classify
@@ -62,6 +64,47 @@ HARMLESS = [
     "sysrq: Show Blocked State",
     "lab: | WARNING: a program says so",
 ]
+
+
+# The recorded complaints of a family: every line that begins one, and no other.
+FAMILIES: dict[str, dict[int, Kind]] = {
+    "atomic": dict.fromkeys((2, 3), Kind.ATOMIC),
+    "dma-api": {6: Kind.DMA, 7: Kind.WARNING, 9: Kind.DMA, 10: Kind.DMA},
+    "ext4": dict.fromkeys(range(3, 12), Kind.EXT4),
+    "hung-task": dict.fromkeys((2, 5), Kind.HUNG_TASK),
+    "io": dict.fromkeys(range(2, 7), Kind.IO),
+    "irq": dict.fromkeys((2, 6, 7, 8), Kind.IRQ),
+    "jbd2": dict.fromkeys(range(2, 14), Kind.JBD2) | {5: Kind.EXT4},
+    "kcsan": dict.fromkeys((3, 7), Kind.KCSAN),
+    "lockup": dict.fromkeys((2, 3, 4, 6), Kind.LOCKUP),
+    "netdev": dict.fromkeys((2, 6, 7, 8), Kind.NETDEV),
+    "oom": dict.fromkeys((2, 5, 6, 7, 10, 11), Kind.OOM),
+    "page-allocation": dict.fromkeys((2, 4, 5), Kind.ALLOCATION),
+    "page-pool": {2: Kind.PAGE_POOL},
+    "removal": dict.fromkeys((7, 10, 12, 14), Kind.IO)
+    | {6: Kind.JBD2, 9: Kind.EXT4, 15: Kind.EXT4},
+    "slab": dict.fromkeys((3, 11), Kind.SLAB),
+    "stall": dict.fromkeys((2, *range(5, 12)), Kind.RCU_STALL),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families(golden: Path, family: str) -> None:
+    """What a family prints is found line by line; what it prints around that is not."""
+    console = Console()
+    console.feed((golden / "complaints" / f"{family}.txt").read_bytes())
+    assert {splat.number: splat.kind for splat in console.splats} == FAMILIES[family]
+
+
+def test_every_recorded_family_is_read(golden: Path) -> None:
+    """No recording lies there without a test."""
+    assert {path.stem for path in (golden / "complaints").iterdir()} == set(FAMILIES)
+
+
+def test_every_kind_has_a_complaint() -> None:
+    """A kind that no text here shows could be dropped unseen."""
+    shown = {kind for kind, _ in COMPLAINTS} | {k for f in FAMILIES.values() for k in f.values()}
+    assert shown == set(Kind)
 
 
 @pytest.mark.parametrize(("kind", "text"), COMPLAINTS)
