@@ -19,6 +19,8 @@ VERBS = {
     "kernel": ("lab.tree.kernel", "build a kernel"),
     "rootfs": ("lab.host.rootfs", "make the root image"),
     "check": ("lab.tree.check", "static checks of patches, C and Python"),
+    "series": ("lab.tree.series", "build after every patch of the series"),
+    "mutants": ("lab.mutants", "plant faults and see who notices"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.bench", "run an experiment"),
     "report": ("lab.redraw", "tables and plots of the results"),

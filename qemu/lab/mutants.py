@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mutants: faults planted on purpose, each of which the tests must notice.
+
+A mutant is a patch with a header. It is applied to a private copy of the checkout and
+of $(O), what it touches is built there, and the tests that it names are run. They have
+to fail, and they must be known to pass without it: that is tried first, for all of them
+at once, unless --trust says that it has just been seen.
+"""
+
+import argparse
+import json
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from fnmatch import fnmatch
+from pathlib import Path
+
+from lab import LabError
+from lab.host.overlay import Overlay, overlay, refusal
+from lab.paths import Paths
+from lab.tree.kernel import environment
+from lab.tree.patches import Patch
+
+BUILD_S = 1800
+TEST_S = 1200
+# A run without any mutant has all their tests in it.
+VERIFY_S = 7200
+# Of pytest: tests failed; there was no test.
+FAILED, NO_TESTS = 1, 5
+# In the prepared kernel tree, not in the checkout.
+KERNEL_TREE = "linux/"
+
+
+class Kind(StrEnum):
+    """What has to be built again."""
+
+    KERNEL = "kernel"
+    MODULE = "module"
+    PROGRAM = "program"
+    LAB = "lab"
+
+
+class Verdict(StrEnum):
+    """What the tests made of a mutant. error: it could not be tried."""
+
+    CAUGHT = "caught"
+    MISSED = "missed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault: what it does, and an expression for pytest -k that names who must notice.
+
+    short: the shortened tests suffice. often: the one of its kind that make test runs.
+    """
+
+    name: str
+    what: str
+    kind: Kind
+    caught_by: str
+    patch: Path
+    short: bool = False
+    often: bool = False
+
+    @classmethod
+    def parse(cls, name: str, patch: Path, text: str) -> "Mutant":
+        """Read the header. LabError names what is wrong with it."""
+        found: dict[str, str] = {}
+        for line in text.splitlines():
+            if line.startswith(("--- ", "diff ")):
+                break
+            key, colon, value = line.partition(": ")
+            if line.strip() and (not colon or key not in HEADER or key in found):
+                raise LabError(f"{patch}: '{line}': a header has {', '.join(HEADER)}, once each")
+            if line.strip():
+                found[key] = value.strip()
+        for key in HEADER[:3]:
+            if not found.get(key):
+                raise LabError(f"{patch}: no '{key}:'")
+        for key in HEADER[3:]:
+            if found.get(key, "yes") != "yes":
+                raise LabError(f"{patch}: '{key}:' is yes or not there")
+        if found["Kind"] not in list(Kind):
+            raise LabError(f"{patch}: kind '{found['Kind']}': allowed are {', '.join(Kind)}")
+        kind, by = Kind(found["Kind"]), found["Caught by"]
+        return cls(name, found["What"], kind, by, patch, "Short" in found, "Often" in found)
+
+
+HEADER = ("What", "Kind", "Caught by", "Short", "Often")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a mutant: who noticed it, with which words, and how long that took."""
+
+    name: str
+    kind: Kind
+    verdict: Verdict
+    by: tuple[str, ...] = ()
+    reason: str = ""
+    build_s: float = 0
+    test_s: float = 0
+
+    def __str__(self) -> str:
+        said = ", ".join(self.by) if self.verdict is Verdict.CAUGHT else self.reason
+        took = f"built in {self.build_s:.0f} s, tested in {self.test_s:.0f} s"
+        return f"{self.verdict:6}  {self.name}  ({self.kind}; {took})  {said}"
+
+
+def load(paths: Paths) -> list[Mutant]:
+    """All mutants, by name: SUBJECT/NAME."""
+    directory = paths.qemu / "tests/mutants"
+    return [
+        Mutant.parse(str(path.relative_to(directory).with_suffix("")), path, path.read_text())
+        for path in sorted(directory.glob("**/*.patch"))
+    ]
+
+
+def choose(known: Iterable[Mutant], names: Sequence[str]) -> list[Mutant]:
+    """Those with these names: of a mutant, of a folder, or with * in it."""
+    chosen: dict[str, Mutant] = {}
+    for name in names or ["*"]:
+        fits = [m for m in known if fnmatch(m.name, name) or fnmatch(m.name, f"{name}/*")]
+        if not fits:
+            raise LabError(f"mutant '{name}': there is none of this name")
+        chosen.update((mutant.name, mutant) for mutant in fits)
+    return list(chosen.values())
+
+
+def build_commands(paths: Paths, kind: Kind) -> list[list[str]]:
+    """What makes the change of such a mutant effective."""
+    lab = [sys.executable, "-m", "lab", "kernel"]
+    userland = ["make", "--no-print-directory", "-C", str(paths.top / "userland")]
+    return {
+        Kind.KERNEL: [lab],
+        Kind.MODULE: [[*lab, "modules"]],
+        Kind.PROGRAM: [[*userland, f"O={paths.out}"]],
+        Kind.LAB: [],
+    }[kind]
+
+
+def apply_command(paths: Paths, mutant: Mutant) -> list[str]:
+    """patch(1), in the checkout or beside the kernel tree."""
+    changes = Patch.parse(mutant.name, mutant.patch.read_text()).changes
+    in_tree = {(change.new or change.old or "").startswith(KERNEL_TREE) for change in changes}
+    if len(in_tree) != 1:
+        raise LabError(f"{mutant.patch}: changes nothing, or files of both trees")
+    place = paths.out if in_tree == {True} else paths.top
+    options = ["-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-"]
+    return ["patch", *options, "-d", str(place), "-i", str(mutant.patch)]
+
+
+def test_command(paths: Paths, words: str, report: Path, *options: str) -> list[str]:
+    """The tests that the words select; never those that try mutants themselves."""
+    config = ["-c", str(paths.qemu / "pyproject.toml"), f"--rootdir={paths.qemu}"]
+    quiet = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", *options]
+    ignored = f"--ignore={paths.qemu / 'tests/test_mutants.py'}"
+    pytest = [sys.executable, "-m", "pytest", *config, *quiet, ignored]
+    return [*pytest, "-k", words, str(paths.qemu / "tests")]
+
+
+def test_environment(paths: Paths, short: bool) -> dict[str, str]:
+    """That of make test."""
+    env = environment()
+    env.pop("LAB_SHORT", None)
+    env.update(LAB_OUT=str(paths.out), PYTHONPATH=str(paths.qemu), LAB_KERNEL="guest")
+    return {**env, "LAB_SHORT": "1"} if short else env
+
+
+def judge(status: int | None, report: str) -> tuple[Verdict, tuple[str, ...], str]:
+    """Verdict, tests and words of a run of pytest. status None: it had to be ended."""
+    if status is None:
+        return Verdict.ERROR, (), f"no end within {TEST_S} s"
+    if status == NO_TESTS:
+        return Verdict.ERROR, (), "selects no test"
+    if status not in (0, FAILED):
+        return Verdict.ERROR, (), f"pytest: exit {status}"
+    cases = list(ElementTree.fromstring(report).iter("testcase"))
+    for tag, verdict in (("failure", Verdict.CAUGHT), ("error", Verdict.ERROR)):
+        bad = [(case.get("name", ""), what) for case in cases for what in case.findall(tag)]
+        if bad:
+            words = (bad[0][1].get("message") or "").split("\n")[0]
+            # A lab that says that it cannot work has not tested anything.
+            if words.startswith("lab.LabError"):
+                verdict = Verdict.ERROR
+            return verdict, tuple(name for name, _ in bad), words
+    if all(case.find("skipped") is not None for case in cases):
+        return Verdict.ERROR, (), "its tests were all skipped"
+    return Verdict.MISSED, (), "its tests passed"
+
+
+def _require(paths: Paths) -> None:
+    why = refusal()
+    if why:
+        raise LabError(f"mutants need private mounts: {why}", exit_code=1)
+    for path in (paths.linux, paths.kernel(), paths.userland):
+        if path.exists() and not path.resolve().is_relative_to(paths.out.resolve()):
+            raise LabError(f"{path} is a link out of $(O): a mutant would be written there")
+
+
+def _test(view: Overlay, paths: Paths, log: Path, words: str, short: bool, *options: str) -> Result:
+    """Run tests; a result without name and kind."""
+    report = view.scratch / "junit.xml"
+    start = time.monotonic()
+    argv = test_command(paths, words, report, *options)
+    limit_s = TEST_S if options else VERIFY_S
+    status = view.run(argv, paths.top, log, test_environment(paths, short), limit_s)
+    took = time.monotonic() - start
+    verdict, by, reason = judge(status, report.read_text() if report.exists() else "")
+    return Result("", Kind.LAB, verdict, by, reason, test_s=took)
+
+
+def try_mutant(paths: Paths, mutant: Mutant) -> Result:
+    """Plant it, build, run its tests. The log is $(O)/logs/mutants/NAME.log."""
+    _require(paths)
+    log = paths.logs / "mutants" / f"{mutant.name.replace('/', '-')}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    start = time.monotonic()
+    with overlay([paths.top, paths.out]) as view:
+        env = test_environment(paths, mutant.short)
+        steps = [("apply", apply_command(paths, mutant))]
+        steps += [("build", argv) for argv in build_commands(paths, mutant.kind)]
+        for step, argv in steps:
+            if view.run(argv, paths.top, log, env, BUILD_S):
+                reason = f"it does not {step}: see {log}"
+                return Result(mutant.name, mutant.kind, Verdict.ERROR, (), reason)
+        built = time.monotonic() - start
+        # The first failure decides: after a fault, others may take long.
+        test = _test(view, paths, log, mutant.caught_by, mutant.short, "-x")
+    return Result(mutant.name, mutant.kind, test.verdict, test.by, test.reason, built, test.test_s)
+
+
+def verify(paths: Paths, mutants: Sequence[Mutant]) -> None:
+    """The tests of these mutants pass without any. Raises LabError."""
+    _require(paths)
+    log = paths.logs / "mutants/none.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    for short in (True, False):
+        words = sorted({f"({m.caught_by})" for m in mutants if m.short is short})
+        if not words:
+            continue
+        with overlay([paths.top, paths.out]) as view:
+            test = _test(view, paths, log, " or ".join(words), short)
+        if test.verdict is not Verdict.MISSED:
+            who = ", ".join(test.by)
+            raise LabError(f"without a mutant, too: {who}: {test.reason}: see {log}", exit_code=1)
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb mutants."""
+    parser = subparsers.add_parser("mutants", help="plant faults and see who notices")
+    parser.add_argument("name", nargs="*", help="a mutant or a folder of them; default: all")
+    parser.add_argument("--kind", choices=list(Kind), help="only those of this kind")
+    parser.add_argument("--one-of-each", action="store_true", help="those of make test")
+    parser.add_argument(
+        "--trust", action="store_true", help="their tests are known to pass without them"
+    )
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    chosen = [
+        mutant
+        for mutant in choose(load(paths), args.name)
+        if (not args.kind or mutant.kind == args.kind) and (mutant.often or not args.one_of_each)
+    ]
+    if not chosen:
+        raise LabError("no mutant fits all of that")
+    if not args.trust:
+        print("lab: their tests, without any mutant", file=sys.stderr, flush=True)
+        verify(paths, chosen)
+    results: list[Result] = []
+    for number, mutant in enumerate(chosen, 1):
+        results.append(try_mutant(paths, mutant))
+        print(f"[{number}/{len(chosen)}] {results[-1]}", flush=True)
+    paths.results.mkdir(parents=True, exist_ok=True)
+    text = json.dumps([asdict(result) for result in results], indent=1)
+    (paths.results / "mutants.json").write_text(text + "\n")
+    return report(results)
+
+
+def report(results: Sequence[Result]) -> int:
+    """A table of all, and a line that counts. 0 if every mutant was caught."""
+    width = max(len(result.name) for result in results)
+    print(f"\n{'mutant':{width}}  {'kind':7}  {'verdict':7}  {'after':>6}  by")
+    for result in results:
+        after = f"{result.build_s + result.test_s:.0f} s"
+        said = ", ".join(result.by) if result.verdict is Verdict.CAUGHT else result.reason
+        row = f"{result.kind:7}  {result.verdict:7}  {after:>6}  {said}"
+        print(f"{result.name:{width}}  {row}")
+    caught = sum(result.verdict is Verdict.CAUGHT for result in results)
+    print(f"{caught} of {len(results)} mutants caught")
+    return 0 if caught == len(results) else 1

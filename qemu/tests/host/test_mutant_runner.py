@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Mutants are planted in private, and the right verdict comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, mutants
+from lab.host.overlay import overlay, refusal
+from lab.mutants import Kind, Mutant, Verdict
+from lab.paths import Paths
+from tests.host.fake_kernel import snapshot
+
+WHY_NOT = refusal()
+needs_mounts = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+
+TESTS = """
+import os
+from pathlib import Path
+import pytest
+from lab import LabError
+TOP, OUT = Path(__file__).parents[2], Path(os.environ["LAB_OUT"])
+def one(path):
+    assert path.read_text() == "1\\n"
+def test_value():
+    one(TOP / "value")
+def test_other():
+    one(TOP / "other")
+def test_program():
+    one(OUT / "program")
+def test_image():
+    one(OUT / "image")
+def test_module():
+    one(OUT / "module")
+def test_left_out():
+    pytest.skip("no such machine")
+def test_short():
+    assert "LAB_SHORT" not in os.environ
+@pytest.fixture
+def broken():
+    one(TOP / "value")
+def test_broken(broken):
+    pass
+def test_lab():
+    if (TOP / "value").read_text() != "1\\n":
+        raise LabError("no such emulator")
+def test_hurt():
+    assert 0
+"""
+LAB = """
+import os, shutil, sys
+name, source = {"kernel": ("image", "linux/source")}.get(sys.argv[-1], ("module", ""))
+source = os.path.join(os.environ["LAB_OUT"], source) if source else "modules/source"
+shutil.copyfile(source, os.path.join(os.environ["LAB_OUT"], name))
+"""
+FILES = {
+    "top/value": "1\n",
+    "top/other": "1\n",
+    "top/modules/source": "1\n",
+    "top/userland/source": "1\n",
+    "top/userland/Makefile": "all:\n\t@! grep -q 3 source\n\t@cp source $(O)/program\n",
+    "top/qemu/pyproject.toml": "[tool.pytest.ini_options]\n",
+    "top/qemu/lab/__init__.py": "class LabError(Exception):\n    pass\n",
+    "top/qemu/lab/__main__.py": LAB,
+    "top/qemu/tests/test_fake.py": TESTS,
+    "out/linux/source": "1\n",
+    "out/program": "1\n",
+    "out/image": "1\n",
+    "out/module": "1\n",
+}
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A checkout whose kernel, modules and programs are a digit each."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Paths(tmp_path / "top", tmp_path / "out")
+
+
+def diff(name: str, old: str = "1", new: str = "2") -> str:
+    """A patch of one of the digits."""
+    return f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+{new}\n"
+
+
+def header(kind: str = "lab", by: str = "test_value", more: str = "") -> str:
+    """The top of a mutant."""
+    return f"What: It is 2.\nKind: {kind}\nCaught by: {by}\n{more}\n"
+
+
+def planted(paths: Paths, text: str) -> Mutant:
+    """The mutant s/m of this text."""
+    path = paths.qemu / "tests/mutants/s/m.patch"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    (mutant,) = mutants.load(paths)
+    return mutant
+
+
+def test_a_header_says_everything(paths: Paths) -> None:
+    mutant = planted(paths, header("kernel", "a and not b", "Short: yes\n") + diff("value"))
+    assert mutant.name == "s/m" and mutant.what == "It is 2."
+    assert (mutant.kind, mutant.caught_by) == (Kind.KERNEL, "a and not b")
+    assert mutant.short and not mutant.often
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (header().replace("What", "Why"), "'Why: It is 2.'"),
+        (header().replace("Kind: lab\n", ""), "no 'Kind:'"),
+        (header().replace("Kind: lab\n", "Kind: lab\nKind: lab\n"), "once each"),
+        (header().replace("test_value", ""), "no 'Caught by:'"),
+        (header("mind"), "kind 'mind': allowed are kernel, module, program, lab"),
+        (header(more="Short: no\n"), "'Short:' is yes or not there"),
+        (f"prose\n{header()}", "'prose'"),
+    ],
+)
+def test_a_header_with_a_fault_is_refused(paths: Paths, text: str, words: str) -> None:
+    with pytest.raises(LabError) as caught:
+        planted(paths, text + diff("value"))
+    assert words in str(caught.value)
+
+
+@needs_mounts
+@pytest.mark.parametrize(
+    ("text", "verdict", "words"),
+    [
+        (header() + diff("value"), Verdict.CAUGHT, "test_value"),
+        (header(by="test_other") + diff("value"), Verdict.MISSED, "its tests passed"),
+        (header("kernel", "test_image") + diff("linux/source"), Verdict.CAUGHT, "test_image"),
+        (header("module", "test_module") + diff("modules/source"), Verdict.CAUGHT, "test_module"),
+        (header("program", "test_program") + diff("userland/source"), Verdict.CAUGHT, "program"),
+        # Not built again: only the tests of what is read as it is can see it.
+        (header("lab", "test_program") + diff("userland/source"), Verdict.MISSED, ""),
+        (header(by="test_short", more="Short: yes\n") + diff("value"), Verdict.CAUGHT, "short"),
+        (header(by="test_short") + diff("value"), Verdict.MISSED, ""),
+        (header() + diff("value", "5"), Verdict.ERROR, "does not apply"),
+        (header() + diff("absent"), Verdict.ERROR, "does not apply"),
+        (header("program") + diff("userland/source", "1", "3"), Verdict.ERROR, "does not build"),
+        (header(by="test_nothing") + diff("value"), Verdict.ERROR, "selects no test"),
+        (header(by="test_left_out") + diff("value"), Verdict.ERROR, "all skipped"),
+        (header(by="test_broken") + diff("value"), Verdict.ERROR, "failed on setup"),
+        (header(by="test_lab") + diff("value"), Verdict.ERROR, "no such emulator"),
+        (header(by="and") + diff("value"), Verdict.ERROR, "pytest: exit 4"),
+    ],
+)
+def test_verdicts(paths: Paths, text: str, verdict: Verdict, words: str) -> None:
+    """And the checkout and $(O) are as before, but for the log."""
+    mutant = planted(paths, text)
+    before = snapshot(paths.top) | snapshot(paths.linux)
+    result = mutants.try_mutant(paths, mutant)
+    assert (result.name, result.kind, result.verdict) == ("s/m", mutant.kind, verdict)
+    assert words in ", ".join(result.by) + result.reason
+    assert result.by or verdict is not Verdict.CAUGHT
+    assert snapshot(paths.top) | snapshot(paths.linux) == before
+    assert [(paths.out / name).read_text() for name in ("program", "image", "module")] == [
+        "1\n"
+    ] * 3
+    assert (paths.logs / "mutants/s-m.log").read_text().startswith("$ patch ")
+
+
+@needs_mounts
+def test_tests_that_fail_anyway_prove_nothing(paths: Paths) -> None:
+    good = planted(paths, header(by="test_value") + diff("value"))
+    mutants.verify(paths, [good])
+    bad = planted(paths, header(by="test_hurt", more="Short: yes\n") + diff("value"))
+    with pytest.raises(LabError, match="without a mutant, too: test_hurt: assert 0"):
+        mutants.verify(paths, [good, bad])
+
+
+@needs_mounts
+def test_a_run_that_hangs_is_ended(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = paths.qemu / "tests/test_slow.py"
+    slow.write_text("import signal\ndef test_slow():\n    signal.pause()\n")
+    monkeypatch.setattr(mutants, "TEST_S", 3)
+    result = mutants.try_mutant(paths, planted(paths, header(by="test_slow") + diff("value")))
+    assert (result.verdict, result.reason) == (Verdict.ERROR, "no end within 3 s")
+
+
+@needs_mounts
+def test_an_output_directory_inside_the_checkout(paths: Paths) -> None:
+    """The usual one: what is written there is private as well."""
+    inside = Paths(paths.top, paths.top / "build")
+    paths.out.rename(inside.out)
+    mutant = planted(inside, header("program", "test_program") + diff("userland/source"))
+    assert mutants.try_mutant(inside, mutant).verdict is Verdict.CAUGHT
+    assert (inside.out / "program").read_text() == "1\n"
+
+
+@needs_mounts
+def test_links_out_of_the_output_directory_are_refused(paths: Paths, tmp_path: Path) -> None:
+    mutant = planted(paths, header() + diff("value"))
+    paths.linux.rename(tmp_path / "shared")
+    paths.linux.symlink_to(tmp_path / "shared")
+    with pytest.raises(LabError, match="a mutant would be written there"):
+        mutants.try_mutant(paths, mutant)
+
+
+@needs_mounts
+def test_an_overlay_keeps_what_commands_change_for_later_ones(tmp_path: Path) -> None:
+    place = tmp_path / "a, b: 'c'"
+    place.mkdir()
+    (place / "old").write_text("old\n")
+    log = tmp_path / "log"
+    with overlay([place]) as view:
+        scratch = view.scratch
+        for command in ("rm old; echo new >new", "cat new; test ! -e old", "exit 3"):
+            status = view.run(["sh", "-c", command], place, log, {"PATH": "/usr/bin:/bin"}, 30)
+    assert status == 3
+    assert "\nnew\n" in log.read_text()
+    assert [path.name for path in place.iterdir()] == ["old"]
+    assert not scratch.exists()
+
+
+def test_scratch_below_what_it_covers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(LabError, match="TMPDIR must not be below"), overlay([tmp_path]):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_mounts_there_is_one_line(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert "No such file" in refusal()
+    with pytest.raises(LabError, match="mutants need private mounts: "):
+        mutants.try_mutant(paths, planted(paths, header() + diff("value")))
+
+
+def test_mutants_are_chosen_by_name_and_folder(paths: Paths) -> None:
+    first = planted(paths, header() + diff("value"))
+    other = Mutant("t/n", "It is 2.", Kind.LAB, "test_value", first.patch)
+    known = [first, other]
+    assert mutants.choose(known, []) == known
+    assert mutants.choose(known, ["s"]) == [first]
+    assert mutants.choose(known, ["*/n", "t/n"]) == [other]
+    with pytest.raises(LabError, match="mutant 'u'"):
+        mutants.choose(known, ["s", "u"])
+
+
+def test_the_report_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    caught = mutants.Result("s/m", Kind.LAB, Verdict.CAUGHT, ("test_value",), "assert", 1, 2)
+    missed = mutants.Result("s/longer", Kind.KERNEL, Verdict.MISSED, (), "its tests passed", 60, 4)
+    assert mutants.report([caught]) == 0
+    assert mutants.report([caught, missed]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "s/m       lab      caught      3 s  test_value" in lines
+    assert "s/longer  kernel   missed     64 s  its tests passed" in lines
+    assert lines[-1] == "1 of 2 mutants caught"
