@@ -158,14 +158,19 @@ def _reason(report: pytest.TestReport) -> str:
     return str(where[2] if isinstance(where, tuple) else where)
 
 
+def _left_out(config: pytest.Config) -> list[str]:
+    """Skips that are not allowed, of tests and of what programs test themselves."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    reports = reporter.stats.get("skipped", []) if reporter else []
+    schedule = config.stash.get(SCHEDULE, None)
+    found = [(report.nodeid, _reason(report)) for report in reports]
+    found += skips.of_boots(schedule.finished()) if schedule else []
+    return skips.unexpected(found)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A skip that is not on the list fails the run."""
-    reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    found = [
-        (report.nodeid, _reason(report))
-        for report in (reporter.stats.get("skipped", []) if reporter else [])
-    ]
-    if skips.unexpected(found) and session.exitstatus == pytest.ExitCode.OK:
+    if session.exitstatus == pytest.ExitCode.OK and _left_out(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -173,8 +178,7 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Skips that are not allowed, and where the time went."""
-    found = [(r.nodeid, _reason(r)) for r in terminalreporter.stats.get("skipped", [])]
-    for line in skips.unexpected(found):
+    for line in _left_out(config):
         terminalreporter.write_line(f"SKIP NOT ALLOWED: {line}", red=True)
     schedule = config.stash.get(SCHEDULE, None)
     if schedule is None:

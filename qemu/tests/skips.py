@@ -8,6 +8,10 @@ import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from lab.guest import ktap
+from lab.guest.result import BootResult
+from lab.host.overlay import refusal
+
 
 @dataclass(frozen=True)
 class Allowed:
@@ -28,7 +32,19 @@ ALLOWED = (
         Allowed(re.compile("test_ipclat_containers"), re.compile(rf"\b{name}\b"), lambda: True)
         for name in ("runc", "youki", "podman", "docker")
     ),
+    Allowed(re.compile("test_mutant"), re.compile("no private mounts: "), lambda: bool(refusal())),
 )
+
+
+def of_boots(results: Iterable[BootResult]) -> list[tuple[str, str]]:
+    """What programs left out that are ok otherwise: SUITE-PROGRAM/TEST, and why."""
+    return [
+        (f"{result.boot.name}-{path}", why)
+        for result in results
+        for program in result.programs
+        if program.status is not ktap.Status.SKIP
+        for path, why in ktap.skips(program.subtests, f"{program.name}/")
+    ]
 
 
 def unexpected(skips: Iterable[tuple[str, str]]) -> list[str]:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A skip that is not allowed fails the run, wherever it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.guest.vm import run_boot
+from lab.paths import Paths
+from tests import skips
+
+QEMU = Path(__file__).resolve().parents[2]
+
+
+def test_what_programs_leave_out_is_held_against_the_list(
+    built: Paths, fake_machine: Machine, tmp_path: Path
+) -> None:
+    """A program that is ok as a whole, too. One that is skipped altogether is a test's skip."""
+    machine = fake_machine.with_append("fake.replay=part-skipped")
+    programs = tuple(Program(name, (name,), 60) for name in ("alpha", "beta", "gamma"))
+    result = run_boot(built, Boot("shares", machine, programs), tmp_path / "logs", lost_s=30)
+    assert result.ok
+    assert skips.unexpected(skips.of_boots([result])) == [
+        "shares-alpha/share-10:1: too few lotteries",
+        "shares-alpha/share-2:1: too few lotteries",
+        "shares-beta/lottery_pool/chi_square/rbtree: not built in",
+    ]
+
+
+@pytest.mark.parametrize(("where", "status"), [("other", 1), ("ipclat_containers", 0)])
+def test_the_run_fails(tmp_path: Path, where: str, status: int) -> None:
+    """A session of one test that is skipped, for a reason that is allowed to some."""
+    test = tmp_path / f"test_{where}.py"
+    test.write_text("import pytest\ndef test_left_out():\n    pytest.skip('no podman here')\n")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-c", QEMU / "pyproject.toml"),
+            *(f"--rootdir={tmp_path}", "-p", "no:cacheprovider", "-p", "tests.conftest", test),
+        ],
+        env={**os.environ, "PYTHONPATH": str(QEMU)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status
+    assert ("SKIP NOT ALLOWED: test_other.py::test_left_out" in done.stdout) is bool(status)
