@@ -4,10 +4,12 @@
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from lab.guest.console import Kind
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome
-from lab.guest.vm import CommandStream, run_boot, run_command
+from lab.guest.vm import CommandStream, Watch, run_boot, run_command
 from lab.paths import Paths
 
 NAMES = ("alpha", "beta", "gamma")
@@ -30,15 +32,37 @@ QEMU = Path(__file__).resolve().parents[2]
 Replay = Callable[..., BootResult]
 
 
+# No test here needs as long; a watchdog that never fires would let one wait for ever.
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """A test that waits for ever fails."""
+
+    def over(number: int, frame: object) -> None:
+        pytest.fail(f"it did not end within {PATIENCE_S} s")
+
+    old = signal.signal(signal.SIGALRM, over)
+    signal.alarm(PATIENCE_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, old)
+
+
 @pytest.fixture
 def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
     """Run three programs on a recorded guest."""
 
     def run(
-        name: str, end: str = "exit", timeout_s: float = 30, grace_s: float = 0.3
+        name: str,
+        end: str = "exit",
+        timeout_s: float = 30,
+        grace_s: float = 0.3,
+        programs: tuple[Program, ...] = PROGRAMS,
     ) -> BootResult:
         machine = fake_machine.with_append(f"fake.replay={name}", f"fake.end={end}")
-        boot = Boot("recorded", machine, PROGRAMS)
+        boot = Boot("recorded", machine, programs)
         return run_boot(built, boot, tmp_path / "logs", lost_s=timeout_s, grace_s=grace_s)
 
     return run
@@ -121,6 +145,18 @@ def test_splat_fails_a_good_run(replay: Replay, name: str, kind: Kind) -> None:
     assert {(splat.kind, splat.entry) for splat in result.splats} == {(kind, "beta")}
 
 
+def test_what_a_program_provokes_is_its_own(replay: Replay) -> None:
+    """Only the kinds that it names, and only while it runs."""
+    alpha, beta, gamma = PROGRAMS
+    warns = replace(beta, provokes=(Kind.OOM, Kind.WARNING))
+    assert replay("warn", programs=(alpha, warns, gamma)).ok
+    for programs in (
+        (alpha, replace(beta, provokes=(Kind.OOM,)), gamma),
+        (replace(alpha, provokes=(Kind.WARNING,)), beta, gamma),
+    ):
+        assert [splat.entry for splat in replay("warn", programs=programs).splats] == ["beta"]
+
+
 def test_panic(replay: Replay) -> None:
     """The entry that was running crashed, and what it had said is kept."""
     result = replay("panic")
@@ -146,6 +182,24 @@ def test_watchdog(replay: Replay) -> None:
     assert statuses(result) == [OK, TIMEOUT, CRASH]
     assert result.program("beta").output == ["beta waits for"]
     assert "the watchdog ended the guest after 5 s" in result.errors
+
+
+def test_each_program_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that hangs is not waited for as long as all of them together would take."""
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    boot = Boot("watched", Machine(), PROGRAMS)
+    watch = Watch(boot, boot.lost_s())
+    watch.follow(0)
+    now = boot.program_lost_s(PROGRAMS[0]) - 1
+    assert not watch.expired
+    watch.follow(1)
+    now += 2
+    assert not watch.expired
+    now += boot.program_lost_s(PROGRAMS[1]) - 2
+    assert now < boot.lost_s() and not watch.expired
+    now += 1
+    assert watch.expired
 
 
 def test_no_power_off(replay: Replay) -> None:
