@@ -44,7 +44,7 @@ LOAD_USAGE
 "  -k, --repeats N       (1)\n"
 "      --phase MS        wait so long between load and probe (0), ...\n"
 "      --phase-step MS   ... and so much longer each repeat (0)\n"
-"      --limit SECONDS   kill a probe that takes longer (120)\n"
+"      --limit SECONDS   kill a probe that takes longer (120); the exit status is 1\n"
 "  -c, --drop-caches     page cache, dentries and inodes are dropped (yes)\n"
 "      --keep-caches     only what the probe reads is dropped\n"
 "  -l, --label TEXT      goes into each line\n"

@@ -121,7 +121,7 @@ static pid_t start_probe(struct probe_result *result)
 	return pid;
 }
 
-/* Wait for the probe; kill one that takes too long. */
+/* Wait for the probe; kill one that takes too long: it is reported, and is no success. */
 static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status;
@@ -137,12 +137,10 @@ static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 	status = wait_child(pid, now_ns() + KILL_NS);
 	if (status == -1)
 		die(EXIT_FAILED, "the probe (pid %d) does not end", pid);
-	if (!m->finished) {
-		probe_close(m->probe, m->after.now_ns);
-		return;
-	}
 	m->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	if (m->code && !options.command)
+	if (!m->finished)
+		probe_close(m->probe, m->after.now_ns);
+	else if (m->code && !options.command)
 		die(EXIT_FAILED, "the probe failed");
 }
 
@@ -274,7 +272,7 @@ int main(int argc, char **argv)
 		atexit(at_exit);
 	for (repeat = 1; repeat <= options.repeats; repeat++) {
 		measure(&m, repeat);
-		all_good &= !m.code;
+		all_good &= m.finished && !m.code;
 	}
 	return all_good ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# Name: limit
+# What: a start that is ended at the limit is reported, and is no success
+# Needs: root
+# Debug: no
+
+run="wrais-run --disk vda --dir /tmp -r 0 -w 0 --limit 1 --repeats 2"
+
+# The last of the starts ends, the first does not: one is enough to fail.
+echo '[ -e /tmp/second ] || { touch /tmp/second; exec sleep 600; }' >/tmp/first-hangs
+status=0
+$run -- sh /tmp/first-hangs >/tmp/rows 2>/tmp/said || status=$?
+cat /tmp/rows /tmp/said
+[ $status -eq 1 ]
+[ $(grep -c '"finished":false' /tmp/rows) -eq 1 ]
+[ $(grep -c '"finished":true' /tmp/rows) -eq 1 ]
+
+# As the benchmark reads it: what was measured, and nothing to complain about.
+[ ! -s /tmp/said ]
