@@ -76,9 +76,6 @@ static struct ctl_table wrais_table[] = {
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 	WRAIS_SWITCH("inherit", WRAIS_INHERIT),
 #endif
-#ifdef CONFIG_BFQ_WRAIS_BREAK
-	WRAIS_SWITCH("test_break_copy_out", WRAIS_BREAK_COPY),
-#endif
 };
 
 static int __init wrais_sysctl_init(void)

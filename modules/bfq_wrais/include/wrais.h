@@ -32,7 +32,6 @@ enum wrais_part {
 	WRAIS_FLOOR,
 	WRAIS_JOIN,
 	WRAIS_FLUSHER,
-	WRAIS_BREAK_COPY,
 	WRAIS_NR_PARTS,
 };
 
@@ -189,16 +188,6 @@ static inline bool wrais_wants_copy(int copies)
 		return __wrais_wants_copy(copies);
 #endif
 	return false;
-}
-
-/**
- * wrais_breaks_copy() - write copies that a replay cannot use?
- *
- * For the test of crashes, which has to notice. Not in a kernel that is used.
- */
-static inline bool wrais_breaks_copy(void)
-{
-	return IS_ENABLED(CONFIG_BFQ_WRAIS_BREAK) && wrais_on(WRAIS_BREAK_COPY);
 }
 
 /**
