@@ -13,6 +13,13 @@
 #include "types.h"
 
 #define TUNES_MAX	16U
+#define EXPECTED_MAX	16U
+
+/* What a counter of /proc/wrais does while the probe runs. */
+struct expectation {
+	const char *counter;
+	bool grows;
+};
 
 struct run_options {
 	const char *label;	/* NULL: none */
@@ -29,6 +36,10 @@ struct run_options {
 	u64 dirty_background_bytes;
 	bool wrais_set;
 	struct wrais_choice wrais;
+	const char *knob[TUNES_MAX];	/* NAME=VALUE of the kernel's numbers */
+	unsigned int knobs;
+	struct expectation expected[EXPECTED_MAX];
+	unsigned int nr_expected;
 	bool no_priority;
 	struct ioprio_options prio;
 	struct load_options load;

@@ -40,11 +40,14 @@ LOAD_USAGE
 "  -n, --noprio          no I/O priority at all\n"
 "      --wrais PARTS     switch the kernel's parts: usual, all, none, dirty,tags\n"
 "                    or usual,-tags\n"
+"      --knob NAME=VALUE one of the kernel's numbers beside the parts\n"
 "the measurement:\n"
 "  -k, --repeats N       (1)\n"
 "      --phase MS        wait so long between load and probe (0), ...\n"
 "      --phase-step MS   ... and so much longer each repeat (0)\n"
 "      --limit SECONDS   kill a probe that takes longer (120); the exit status is 1\n"
+"      --expect COUNTERS fail unless these of /proc/wrais grow in each repeat; with a\n"
+"                        - in front, unless they do not: joins,-dirty_naps\n"
 "  -c, --drop-caches     page cache, dentries and inodes are dropped (yes)\n"
 "      --keep-caches     only what the probe reads is dropped\n"
 "  -l, --label TEXT      goes into each line\n"
@@ -63,9 +66,9 @@ LOAD_USAGE
 
 enum {
 	OPT_MOUNT = 256, OPT_MOUNT_OPTIONS, OPT_SCHED, OPT_SLICE_IDLE, OPT_TUNE, OPT_DIRTY,
-	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_PHASE,
-	OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS, OPT_FILTER, OPT_START,
-	OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
+	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_KNOB,
+	OPT_EXPECT, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
+	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -90,10 +93,12 @@ static const struct option longs[] = {
 	{ "level", required_argument, NULL, OPT_IO_LEVEL },
 	{ "noprio", no_argument, NULL, 'n' },
 	{ "wrais", required_argument, NULL, OPT_WRAIS },
+	{ "knob", required_argument, NULL, OPT_KNOB },
 	{ "repeats", required_argument, NULL, 'k' },
 	{ "phase", required_argument, NULL, OPT_PHASE },
 	{ "phase-step", required_argument, NULL, OPT_PHASE_STEP },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "drop-caches", no_argument, NULL, 'c' },
 	{ "keep-caches", no_argument, NULL, OPT_KEEP_CACHES },
 	{ "label", required_argument, NULL, 'l' },
@@ -122,15 +127,30 @@ static const char *disk_name(const char *text)
 	return text;
 }
 
-static void add_tune(struct run_options *o, const char *text)
+static void add_setting(const char *option, const char *text, const char *settings[TUNES_MAX],
+			unsigned int *count)
 {
 	const char *equals = strchr(text, '=');
 
 	if (!equals || equals == text || !equals[1] || memchr(text, '/', (size_t)(equals - text)))
-		die(EXIT_USAGE, "--tune: bad value '%s': NAME=VALUE is allowed", text);
-	if (o->tunes == TUNES_MAX)
-		die(EXIT_USAGE, "--tune: more than %u of them", TUNES_MAX);
-	o->tune[o->tunes++] = text;
+		die(EXIT_USAGE, "%s: bad value '%s': NAME=VALUE is allowed", option, text);
+	if (*count == TUNES_MAX)
+		die(EXIT_USAGE, "%s: more than %u of them", option, TUNES_MAX);
+	settings[(*count)++] = text;
+}
+
+/* The words of @text stay where they are: it is an argument of main(). */
+static void add_expectations(struct run_options *o, char *text)
+{
+	char *word, *rest;
+
+	for (word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		bool grows = *word != '-';
+
+		if (o->nr_expected == EXPECTED_MAX)
+			die(EXIT_USAGE, "--expect: more than %u counters", EXPECTED_MAX);
+		o->expected[o->nr_expected++] = (struct expectation){ word + !grows, grows };
+	}
 }
 
 static bool parse_disk(int c, struct run_options *o)
@@ -156,7 +176,7 @@ static bool parse_disk(int c, struct run_options *o)
 		o->slice_idle_set = true;
 		return true;
 	case OPT_TUNE:
-		add_tune(o, optarg);
+		add_setting("--tune", optarg, o->tune, &o->tunes);
 		return true;
 	case OPT_DIRTY:
 		o->dirty_bytes = args_number("--dirty-bytes", optarg, 8192, BYTES_MAX);
@@ -192,6 +212,9 @@ static bool parse_probe(int c, struct run_options *o)
 		o->wrais = wrais_choose("--wrais", optarg);
 		o->wrais_set = true;
 		return true;
+	case OPT_KNOB:
+		add_setting("--knob", optarg, o->knob, &o->knobs);
+		return true;
 	}
 	return false;
 }
@@ -210,6 +233,9 @@ static bool parse_measurement(int c, struct run_options *o)
 		return true;
 	case OPT_LIMIT:
 		o->limit_s = args_number("--limit", optarg, 1, SECONDS_MAX);
+		return true;
+	case OPT_EXPECT:
+		add_expectations(o, optarg);
 		return true;
 	case 'c':
 		o->keep_caches = false;

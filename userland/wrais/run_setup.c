@@ -62,6 +62,32 @@ static void set_tune(const char *disk, const char *tune)
 	write_or_die(path, equals + 1);
 }
 
+static void set_knob(const char *knob)
+{
+	const char *equals = strchr(knob, '=');
+	char path[256];
+
+	snprintf(path, sizeof(path), WRAIS_SYSCTL "/%.*s", (int)(equals - knob), knob);
+	write_or_die(path, equals + 1);
+}
+
+/* What is expected of a counter that is not there is a mistake in its name. */
+static void check_expected(const struct run_options *o)
+{
+	struct wrais_stats stats;
+	unsigned int i;
+	u64 value;
+
+	if (!o->nr_expected)
+		return;
+	wrais_require();
+	wrais_read(&stats);
+	for (i = 0; i < o->nr_expected; i++)
+		if (!wrais_find(&stats, o->expected[i].counter, &value))
+			die(EXIT_USAGE, "--expect: " WRAIS_PROC " has no %s",
+			    o->expected[i].counter);
+}
+
 static void set_queue(const struct run_options *o)
 {
 	char path[256];
@@ -112,8 +138,11 @@ static void set_limits(const struct run_options *o)
 
 void run_setup(const struct run_options *o)
 {
+	unsigned int i;
+
 	if (o->wrais_set)
 		wrais_check(&o->wrais);
+	check_expected(o);
 	set_queue(o);
 	set_limits(o);
 	if (o->mount)
@@ -123,5 +152,7 @@ void run_setup(const struct run_options *o)
 	load_prepare(&o->load);
 	if (o->wrais_set)
 		wrais_apply(&o->wrais);
+	for (i = 0; i < o->knobs; i++)
+		set_knob(o->knob[i]);
 	trace_setup(o);
 }

@@ -43,6 +43,7 @@ struct measurement {
 	struct sums after;
 	struct probe_result *probe;	/* shared with the probe */
 	bool finished;
+	bool as_expected;		/* the counters */
 	int code;			/* of the command */
 };
 
@@ -189,6 +190,29 @@ static void report_counters(const struct measurement *m)
 			json_signed(stats->stat[i].name, (s64)(stats->stat[i].value - before));
 }
 
+/* Tell which counters did not do what they are expected to. */
+static bool check_counters(const struct measurement *m)
+{
+	unsigned int i;
+	bool good = true;
+
+	for (i = 0; i < options.nr_expected; i++) {
+		const struct expectation *e = &options.expected[i];
+		u64 before = 0, after = 0;
+		bool grew;
+
+		wrais_find(&m->before.stats, e->counter, &before);
+		wrais_find(&m->after.stats, e->counter, &after);
+		grew = after > before;
+		if (grew == e->grows)
+			continue;
+		good = false;
+		complain("%s: %llu more, expected %s", e->counter, after - before,
+			 e->grows ? "some" : "none");
+	}
+	return good;
+}
+
 static void report_conditions(u32 repeat, u64 phase_ms)
 {
 	const char *class = "inherited";
@@ -245,6 +269,9 @@ static void measure(struct measurement *m, u32 repeat)
 	load_stop(&load);
 	trace_finish(&options, tracer);
 	report(m, repeat, phase_ms);
+	if (!m->finished)
+		complain("repeat %u does not end within %llu s", repeat, options.limit_s);
+	m->as_expected = check_counters(m);
 }
 
 /* Also when the program gives up; children leave the mount to their parent. */
@@ -272,7 +299,7 @@ int main(int argc, char **argv)
 		atexit(at_exit);
 	for (repeat = 1; repeat <= options.repeats; repeat++) {
 		measure(&m, repeat);
-		all_good &= m.finished && !m.code;
+		all_good &= m.finished && m.as_expected && !m.code;
 	}
 	return all_good ? EXIT_GOOD : EXIT_FAILED;
 }
