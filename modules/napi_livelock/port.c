@@ -176,6 +176,28 @@ static void nll_port_interrupt(struct nll_port *port)
 	port->counters.backlog_drops += drops;
 }
 
+/*
+ * Whether NAPI is to be scheduled, by the caller. Only with the lock: a change to
+ * plain interrupts between the look at the mode and the mask would leave them
+ * masked for good.
+ */
+static bool nll_port_claim(struct nll_port *port)
+{
+	unsigned long flags;
+	bool claimed;
+
+	spin_lock_irqsave(&port->lock, flags);
+	claimed = port->up && nll_port_by_napi(port) && napi_schedule_prep(&port->napi);
+	if (claimed && port->strategy.mode == NLL_HYBRID) {
+		port->irq_began = local_clock();
+		port->irq_task = current;
+	}
+	if (claimed)
+		nll_write(port, NLL_IMC, NLL_INT_RX);
+	spin_unlock_irqrestore(&port->lock, flags);
+	return claimed;
+}
+
 static irqreturn_t nll_port_irq(int irq, void *data)
 {
 	struct nll_port *port = data;
@@ -194,16 +216,10 @@ static irqreturn_t nll_port_irq(int irq, void *data)
 		return IRQ_HANDLED;
 
 	port->counters.interrupts++;
-	if (port->strategy.mode == NLL_INTERRUPT) {
+	if (READ_ONCE(port->strategy.mode) == NLL_INTERRUPT)
 		nll_port_interrupt(port);
-	} else if (nll_port_by_napi(port) && napi_schedule_prep(&port->napi)) {
-		if (port->strategy.mode == NLL_HYBRID) {
-			port->irq_began = local_clock();
-			port->irq_task = current;
-		}
-		nll_write(port, NLL_IMC, NLL_INT_RX);
+	else if (nll_port_claim(port))
 		__napi_schedule(&port->napi);
-	}
 	return IRQ_HANDLED;
 }
 
