@@ -55,6 +55,7 @@ static bool nll_port_over_limit(struct nll_port *port, u64 now, u64 ahead)
  */
 unsigned int nll_port_held(struct nll_port *port)
 {
+	lockdep_assert_held(&port->lock);
 	return nll_pool_out(&port->small) + NLL_LARGE_COUNTS * nll_pool_out(&port->large);
 }
 
@@ -64,9 +65,10 @@ static bool nll_port_by_napi(struct nll_port *port)
 	       (port->strategy.mode == NLL_HYBRID && !port->strategy.polling);
 }
 
-/* Receive in the way that the strategy says. The lock is held, the port is up. */
+/* Receive in the way that the strategy says. The port is up. */
 static void nll_port_begin(struct nll_port *port)
 {
+	lockdep_assert_held(&port->lock);
 	port->waits = false;
 	if (port->strategy.polling) {
 		nll_poller_add(port);
@@ -77,9 +79,10 @@ static void nll_port_begin(struct nll_port *port)
 		nll_write(port, NLL_ICS, NLL_INT_RXT0);
 }
 
-/* Do not receive. The lock is held. */
+/* Do not receive. */
 static void nll_port_end(struct nll_port *port)
 {
+	lockdep_assert_held(&port->lock);
 	nll_write(port, NLL_IMC, NLL_INT_RX);
 	nll_poller_remove(port);
 }
@@ -99,13 +102,14 @@ static void nll_port_sample(struct nll_port *port, u64 now, struct nll_sample *s
 		       !nll_rx_filled(port, params->low * count / 100);
 }
 
-/* Look at the port, and switch if that is due. The lock is held, the port is up. */
+/* Look at the port, and switch if that is due. The port is up. */
 static void nll_port_step(struct nll_port *port, u64 now)
 {
 	u64 hold = port->params.hold_us * (u64)NSEC_PER_USEC;
 	struct nll_sample sample;
 	enum nll_reason reason;
 
+	lockdep_assert_held(&port->lock);
 	nll_port_sample(port, now, &sample);
 	reason = nll_strategy_step(&port->strategy, &sample, hold);
 	if (reason == NLL_STAY)
@@ -173,7 +177,11 @@ static void nll_port_interrupt(struct nll_port *port)
 		skb_list_del_init(skb);
 		drops += netif_rx(skb) == NET_RX_DROP;
 	}
+	if (!drops)
+		return;
+	spin_lock_irqsave(&port->lock, flags);
 	port->counters.backlog_drops += drops;
+	spin_unlock_irqrestore(&port->lock, flags);
 }
 
 /*
@@ -215,6 +223,7 @@ static irqreturn_t nll_port_irq(int irq, void *data)
 	if (!(causes & NLL_INT_RX))
 		return IRQ_HANDLED;
 
+	/* Only here, and never twice at a time. */
 	port->counters.interrupts++;
 	if (READ_ONCE(port->strategy.mode) == NLL_INTERRUPT)
 		nll_port_interrupt(port);
@@ -223,9 +232,10 @@ static irqreturn_t nll_port_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* What it cost to deliver frames. The lock is held. */
+/* What it cost to deliver frames. */
 static void nll_port_account(struct nll_port *port, u64 now, u64 ns, unsigned long drops)
 {
+	lockdep_assert_held(&port->lock);
 	nll_window_charge(this_cpu_ptr(&nll_windows), now, ns);
 	port->counters.rx_ns += ns;
 	port->counters.backlog_drops += drops;

@@ -121,8 +121,8 @@ unsigned int nll_rx_waiting(struct nll_port *port)
 	return low;
 }
 
-/* Whether the buffers may be given up, rather than frames left to the card. */
-static bool nll_rx_insists(struct nll_port *port)
+/* Whether buffers that sockets keep may be given up, rather than frames left to the card. */
+static bool nll_rx_may_replace_buffers(struct nll_port *port)
 {
 	return port->strategy.mode != NLL_HYBRID;
 }
@@ -153,7 +153,7 @@ static struct sk_buff *nll_rx_skb(struct nll_port *port, const void *from,
 		pool = &port->large;
 		max /= NLL_LARGE_COUNTS;
 	}
-	buffer = nll_pool_take(pool, max, nll_rx_insists(port));
+	buffer = nll_pool_take(pool, max, nll_rx_may_replace_buffers(port));
 	if (unlikely(!buffer))
 		return NULL;
 	skb = softirq ? napi_build_skb(buffer, pool->size) : build_skb(buffer, pool->size);
@@ -219,7 +219,7 @@ static struct sk_buff *nll_rx_frame(struct nll_port *port, u64 done, bool softir
 	skb = nll_rx_skb(port, page_address(ring->pages[page]) + offset, len, softirq);
 	if (unlikely(!skb)) {
 		/* Out of memory altogether: keep receiving, something else has to give. */
-		ring->stuck = !nll_rx_insists(port);
+		ring->stuck = !nll_rx_may_replace_buffers(port);
 		if (!ring->stuck)
 			port->counters.no_buffer++;
 		return NULL;
@@ -259,6 +259,7 @@ unsigned int nll_rx_collect(struct nll_port *port, struct list_head *frames,
 	unsigned int packets = 0, bytes = 0, done = 0;
 	struct nll_rx_ring *ring = &port->rx;
 
+	lockdep_assert_held(&port->lock);
 	ring->stuck = false;
 	while (done < budget) {
 		struct nll_rx_desc *desc = &ring->desc[ring->next];
