@@ -221,7 +221,7 @@ module_init(nll_init);
 static void __exit nll_exit(void)
 {
 	pci_unregister_driver(&nll_driver);
-	nll_poller_exit();
+	nll_polled_exit();
 }
 module_exit(nll_exit);
 

@@ -5,6 +5,7 @@
  *	main.c		PCI functions and network devices
  *	port.c		a port: up and down, interrupts, NAPI, switching
  *	poller.c	the rounds in which ports are polled
+ *	polled.c	which ports those are
  *	rx.c, tx.c	rings
  *	frame.h		which frames are taken
  *	pool.c		the buffers that the stack gets
@@ -16,6 +17,7 @@
 #ifndef NLL_H
 #define NLL_H
 
+#include <linux/hrtimer_types.h>
 #include <linux/io.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -157,7 +159,7 @@ struct nll_tx_ring {
  * @napi: receives in the modes napi and hybrid
  * @irq_began: when its last interrupt came, by local_clock()
  * @irq_task: whom it interrupted; only compared
- * @polled: the port in the poller's list
+ * @polled: the port in the list of those that are polled
  * @is_polled: it is in there
  * @waits: for the applications to catch up; nothing is taken before
  * @waits_since: when that began, jiffies
@@ -232,11 +234,19 @@ void nll_port_round_end(struct nll_port *port);
 unsigned int nll_port_held(struct nll_port *port);
 void nll_charge(u64 now, u64 ns);
 
+/* polled.c APIs: */
+struct nll_port *nll_polled_next(void);
+unsigned int nll_polled_count(void);
+u64 nll_polled_interval(void);
+void nll_polled_add(struct nll_port *port);
+void nll_polled_remove(struct nll_port *port);
+bool nll_polled_again(void);
+void nll_polled_forward(u64 interval);
+void nll_polled_init(enum hrtimer_restart (*round)(struct hrtimer *timer));
+void nll_polled_exit(void);
+
 /* poller.c APIs: */
-void nll_poller_add(struct nll_port *port);
-void nll_poller_remove(struct nll_port *port);
 void nll_poller_init(void);
-void nll_poller_exit(void);
 
 /* rx.c APIs: the caller of nll_rx_collect() holds the port's lock */
 int nll_rx_alloc(struct nll_port *port, struct nll_rx_ring *ring, unsigned int count);

@@ -71,7 +71,7 @@ static void nll_port_begin(struct nll_port *port)
 	lockdep_assert_held(&port->lock);
 	port->waits = false;
 	if (port->strategy.polling) {
-		nll_poller_add(port);
+		nll_polled_add(port);
 		return;
 	}
 	nll_write(port, NLL_IMS, NLL_INT_RX);
@@ -84,7 +84,7 @@ static void nll_port_end(struct nll_port *port)
 {
 	lockdep_assert_held(&port->lock);
 	nll_write(port, NLL_IMC, NLL_INT_RX);
-	nll_poller_remove(port);
+	nll_polled_remove(port);
 }
 
 static void nll_port_sample(struct nll_port *port, u64 now, struct nll_sample *sample)

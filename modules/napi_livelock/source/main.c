@@ -12,27 +12,11 @@
 
 #include "source.h"
 
-struct nll_source nll_source = {
+static struct nll_source nll_source = {
 	.devices = LIST_HEAD_INIT(nll_source.devices),
 	.mutex = __MUTEX_INITIALIZER(nll_source.mutex),
 	.lock = __SPIN_LOCK_UNLOCKED(nll_source.lock),
 };
-
-/**
- * nll_device_find() - the sender that a device is
- * @pdev: the device
- *
- * The source's mutex is held. Return: the sender, or NULL.
- */
-struct nll_device *nll_device_find(const struct pci_dev *pdev)
-{
-	struct nll_device *dev;
-
-	list_for_each_entry(dev, &nll_source.devices, node)
-		if (dev->pdev == pdev)
-			return dev;
-	return NULL;
-}
 
 static void set_up(struct nll_device *dev)
 {

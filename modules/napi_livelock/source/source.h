@@ -237,12 +237,6 @@ struct nll_source {
 	struct nll_effort before;
 };
 
-/* main.c APIs: */
-
-extern struct nll_source nll_source;
-
-struct nll_device *nll_device_find(const struct pci_dev *pdev);
-
 /* frame.c APIs: */
 
 void nll_frame_build(const struct nll_config *c, struct nll_target *t);

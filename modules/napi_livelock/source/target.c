@@ -28,21 +28,33 @@ static struct pci_dev *find_device(const char *text)
 	return pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
 }
 
-static int parse_sender(const char *text, struct nll_target *t)
+/* The sender that a device is, or NULL. */
+static struct nll_device *find_sender(const struct nll_source *s, const struct pci_dev *pdev)
+{
+	struct nll_device *dev;
+
+	lockdep_assert_held(&s->mutex);
+	list_for_each_entry(dev, &s->devices, node)
+		if (dev->pdev == pdev)
+			return dev;
+	return NULL;
+}
+
+static int parse_sender(const struct nll_source *s, const char *text, struct nll_target *t)
 {
 	struct pci_dev *pdev = find_device(text);
 
-	t->dev = pdev ? nll_device_find(pdev) : NULL;
+	t->dev = pdev ? find_sender(s, pdev) : NULL;
 	pci_dev_put(pdev);
 	return t->dev ? 0 : refuse("sender", text, "a device that is bound to this driver");
 }
 
-static int parse_receiver(const char *text, struct nll_target *t)
+static int parse_receiver(const struct nll_source *s, const char *text, struct nll_target *t)
 {
 	struct pci_dev *pdev = find_device(text);
 
 	if (pdev && pdev->vendor == NLL_VENDOR && pdev->device == NLL_82540EM &&
-	    !nll_device_find(pdev)) {
+	    !find_sender(s, pdev)) {
 		t->pdev = pdev;
 		return 0;
 	}
@@ -50,7 +62,7 @@ static int parse_receiver(const char *text, struct nll_target *t)
 	return refuse("receiver", text, "an 82540EM that does not send itself");
 }
 
-static int parse(const char *text, struct nll_target *t)
+static int parse(const struct nll_source *s, const char *text, struct nll_target *t)
 {
 	char sender[24], receiver[24], ip[24], port[12], more;
 	u16 number;
@@ -63,8 +75,8 @@ static int parse(const char *text, struct nll_target *t)
 	if (kstrtou16(port, 10, &number) || !number)
 		return refuse("port", port, "1 to 65535");
 	t->port = cpu_to_be16(number);
-	error = parse_sender(sender, t);
-	return error ?: parse_receiver(receiver, t);
+	error = parse_sender(s, sender, t);
+	return error ?: parse_receiver(s, receiver, t);
 }
 
 /**
@@ -82,7 +94,7 @@ int nll_target_add(struct nll_source *s, const char *text)
 	if (s->targets == NLL_TARGETS)
 		return -ENOSPC;
 	memset(t, 0, sizeof(*t));
-	error = parse(text, t);
+	error = parse(s, text, t);
 	if (error)
 		return error;
 	t->regs = pci_iomap(t->pdev, 0, 0);
