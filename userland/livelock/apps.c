@@ -15,7 +15,7 @@
 #include "apps.h"
 #include "args.h"
 #include "clock.h"
-#include "filler.h"
+#include "idle_hog.h"
 #include "quantile.h"
 #include "stamp.h"
 #include "work.h"
@@ -167,7 +167,7 @@ void apps_release(struct apps *apps, struct apps_window window)
 	apps->window = window;
 	apps->page->window = window;
 	if (apps->hog)
-		filler_pause();
+		idle_hog_pause();
 	crew_release(&apps->crew);
 }
 
@@ -176,7 +176,7 @@ void apps_stop(struct apps *apps)
 	unsigned int i;
 
 	if (apps->hog)
-		filler_resume();
+		idle_hog_resume();
 	crew_destroy(&apps->crew);
 	for (i = 0; i < apps->ports; i++)
 		close(apps->fd[i]);

@@ -8,7 +8,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "filler.h"
+#include "idle_hog.h"
 #include "run.h"
 
 /* For what is still on its way when the last frame has been sent. */
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	args_init("livelock-run");
 	run_parse(argc, argv, &options);
 	if (options.never_idle)
-		filler_start();
+		idle_hog_start();
 	run_setup(&run);
 	for (i = 0; i < options.rates; i++)
 		good &= measure(&run, options.pps[i]);

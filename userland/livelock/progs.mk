@@ -3,8 +3,9 @@
 programs += $(addprefix livelock/,livelock-apps livelock-run rxmode)
 tests += $(addprefix livelock/tests/,livelock-source-api livelock-torture)
 
-livelock-apps-parts := apps filler
-livelock-run-parts := apps filler nic source run_counts run_options run_report run_setup
+livelock-apps-parts := apps idle_hog
+livelock-run-parts := apps idle_hog nic source run_counts run_options run_report
+livelock-run-parts += run_require run_setup
 livelock-source-api-parts := nic source
-livelock-torture-parts := apps filler nic source
+livelock-torture-parts := apps idle_hog nic source
 rxmode-parts := nic

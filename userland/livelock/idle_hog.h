@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * filler.h - a process that takes what nobody else wants of the CPU.
+ * idle_hog.h - a hog that takes only what no other process wants of the CPU.
  *
  * QEMU 7.2 lets an idle CPU's virtual time leap to the next timer in another
  * host thread than that which counts its instructions. Now and then, on a loaded
  * host, that one has not yet counted those up to the halt, and time leaps by as
  * much too far. A guest that repeats exactly is never idle.
  */
-#ifndef LIVELOCK_FILLER_H
-#define LIVELOCK_FILLER_H
+#ifndef LIVELOCK_IDLE_HOG_H
+#define LIVELOCK_IDLE_HOG_H
 
 /* Start it; it dies with the caller. Exits with EXIT_FAILED when that fails. */
-void filler_start(void);
+void idle_hog_start(void);
 
 /*
- * Stop it before somebody else wants the whole CPU, and let it go on before that
- * one ends. Nothing is done if there is none.
+ * Stop it before another hog wants the whole CPU, and let it go on before that one
+ * ends. Nothing is done if there is none.
  */
-void filler_pause(void);
-void filler_resume(void);
+void idle_hog_pause(void);
+void idle_hog_resume(void);
 
-#endif /* LIVELOCK_FILLER_H */
+#endif /* LIVELOCK_IDLE_HOG_H */

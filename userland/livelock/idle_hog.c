@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/* idle_hog.c - a hog that takes only what no other process wants of the CPU. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "args.h"
+#include "crew.h"
+#include "idle_hog.h"
+#include "work.h"
+
+static pid_t hog;		/* 0: there is none */
+
+void idle_hog_start(void)
+{
+	struct sched_param param = { };
+
+	hog = fork_child();
+	if (hog)
+		return;
+	if (sched_setscheduler(0, SCHED_IDLE, &param))
+		die(EXIT_FAILED, "SCHED_IDLE: %s", strerror(errno));
+	for (;;)
+		spin_a_little();
+}
+
+void idle_hog_pause(void)
+{
+	if (hog && (kill(hog, SIGSTOP) || waitpid(hog, NULL, WUNTRACED) != hog))
+		die(EXIT_FAILED, "the idle hog does not stop: %s", strerror(errno));
+}
+
+void idle_hog_resume(void)
+{
+	if (hog && kill(hog, SIGCONT))
+		die(EXIT_FAILED, "the idle hog does not continue: %s", strerror(errno));
+}
