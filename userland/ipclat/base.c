@@ -7,7 +7,7 @@
 #include <zmq.h>
 
 #include "futex.h"
-#include "ipclat.h"
+#include "via_zmq.h"
 
 #define FLAG_BLOCK	100U
 

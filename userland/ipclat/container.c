@@ -4,22 +4,17 @@
  * network of its own. A veth pair joins the networks; the page is a file that both have
  * mounted.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "clock.h"
 #include "container.h"
+#include "container_net.h"
+#include "container_runtime.h"
 #include "crew.h"
 #include "futex.h"
 #include "interrupt.h"
@@ -28,71 +23,6 @@
 #define PATIENCE_NS	(60 * NSEC_PER_SEC)
 #define LOOK_NS		(5 * NSEC_PER_MSEC)
 #define REMOVALS	10U
-
-const char *const side_names[] = { "sender", "receiver", NULL };
-
-void path_in(const struct containers *c, char *path, const char *format, ...)
-{
-	int used = snprintf(path, PATH_SIZE, "%s/", c->dir);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(path + used, (size_t)(PATH_SIZE - used), format, args);
-	va_end(args);
-}
-
-static void make_dir(const struct containers *c, const char *name)
-{
-	char path[PATH_SIZE];
-
-	path_in(c, path, "%s", name);
-	if (mkdir(path, 0755))
-		die(EXIT_FAILED, "cannot make %s: %s", path, strerror(errno));
-}
-
-void write_file(const char *path, const void *data, size_t size)
-{
-	FILE *file = fopen(path, "we");
-
-	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
-		die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
-}
-
-static void copy_ourselves(const struct containers *c)
-{
-	char path[PATH_SIZE];
-	struct stat self;
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
-	off_t done = 0;
-
-	path_in(c, path, "root/ipclat");
-	to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-	if (from < 0 || to < 0 || fstat(from, &self))
-		die(EXIT_FAILED, "cannot make %s: %s", path, strerror(errno));
-	while (done < self.st_size)
-		if (sendfile(to, from, &done, (size_t)(self.st_size - done)) <= 0)
-			die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
-	close(from);
-	if (close(to))
-		die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
-}
-
-static void make_page(struct containers *c)
-{
-	char path[PATH_SIZE];
-	void *page;
-	int fd;
-
-	path_in(c, path, "share/page");
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, sizeof(*c->page)))
-		die(EXIT_FAILED, "cannot make %s: %s", path, strerror(errno));
-	page = mmap(NULL, sizeof(*c->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
-	close(fd);
-	c->page = page;
-}
 
 /* What is there now, and of whom: an exit from anywhere removes it. */
 static struct containers *present;
@@ -129,9 +59,7 @@ static void remove_all(void)
 		the_runtime()->clean_up(c);
 	for (side = SENDER; side < SIDES; side++)
 		stop_network(&c->side[side]);
-	if (c->page)
-		munmap(c->page, sizeof(*c->page));
-	call("rm", "-rf", c->dir, NULL);
+	remove_files(c);
 }
 
 static void begin(struct containers *c)
@@ -140,10 +68,6 @@ static void begin(struct containers *c)
 		die(EXIT_FAILED, "no memory");
 	owner = getpid();
 	snprintf(c->name, sizeof(c->name), "ipclat-%d", owner);
-	snprintf(c->dir, sizeof(c->dir), "%s/ipclat-XXXXXX",
-		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-	if (!mkdtemp(c->dir))
-		die(EXIT_FAILED, "cannot make %s: %s", c->dir, strerror(errno));
 	present = c;
 }
 
@@ -152,13 +76,7 @@ static void prepare(struct containers *c, const struct settings *s)
 	const struct runtime *r = the_runtime();
 	enum side side;
 
-	make_dir(c, "root");
-	make_dir(c, "root/dev");
-	make_dir(c, "root/proc");
-	make_dir(c, "root/share");
-	make_dir(c, "share");
-	copy_ourselves(c);
-	make_page(c);
+	make_files(c);
 	fill_page(c->page, s);
 	if (c->m->set_up)
 		c->m->set_up(c->page);
@@ -279,31 +197,16 @@ const char *run_containers(const struct settings *s, const struct mechanism *m,
 	return bad;
 }
 
-int contained_side(const char *mechanism, const char *side)
+int contained_side(const struct mechanism *m, const char *name)
 {
-	const struct mechanism *m = find_mechanism(mechanism);
-	unsigned int which = args_choice("--side", side, side_names);
-	int fd = open("/share/page", O_RDWR | O_CLOEXEC);
-	struct page *page;
+	unsigned int side = args_choice("--side", name, side_names);
+	struct page *page = contained_page();
 
-	if (fd < 0 || !m)
+	if (!page || !m)
 		die(EXIT_USAGE, "--side is for containers that ipclat starts");
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
 	__atomic_add_fetch(&page->inside, 1, __ATOMIC_ACQ_REL);
 	if (!futex_await(&page->connected, 1, now_ns() + PATIENCE_NS))
-		die(EXIT_FAILED, "nobody has joined the networks");
-	run_side(page, m, which);
+		die(EXIT_FAILED, "the networks were not joined in time");
+	run_side(page, m, side);
 	return EXIT_GOOD;
 }
-
-const struct mechanism via_shm_containers = {
-	.name = "shm-containers",
-	.text = "spinning on a word of a file that two containers have mounted",
-	.spins = true,
-	.containers = true,
-	.missing = containers_missing,
-	.send = spin_send,
-	.receive = spin_receive,
-};

@@ -11,7 +11,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "container.h"
+#include "container_net.h"
 #include "crew.h"
 
 #define PATIENCE_NS	(60 * NSEC_PER_SEC)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "container.h"
+#include "container_runtime.h"
 
 #define CGROUPS		"/sys/fs/cgroup"
 #define VOLUME_SIZE	(PATH_SIZE + 32)

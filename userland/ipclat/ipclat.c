@@ -8,10 +8,12 @@
 
 #include "affinity.h"
 #include "args.h"
-#include "ipclat.h"
+#include "container.h"
+#include "container_runtime.h"
 #include "json.h"
 #include "load.h"
 #include "lottery_sched.h"
+#include "pair.h"
 
 #define ITERATIONS_MAX	100000000U
 #define REPEATS_MAX	10000U
@@ -75,13 +77,13 @@ static const struct option longs[] = {
 	{ }
 };
 
-const struct mechanism *const mechanisms[] = {
+static const struct mechanism *const mechanisms[] = {
 	&via_spin, &via_spin_affinity, &via_spin_shm, &via_semaphore, &via_zmq_inproc,
 	&via_zmq_ipc, &via_zmq_tcp, &via_zmq_containers, &via_shm_containers, &via_futex,
 	&via_pipe, &via_eventfd, &via_unix, &via_mq, &base_flag, &base_zmq_perf, NULL
 };
 
-const struct mechanism *find_mechanism(const char *name)
+static const struct mechanism *find_mechanism(const char *name)
 {
 	unsigned int i;
 
@@ -507,7 +509,7 @@ int main(int argc, char **argv)
 	args_init("ipclat");
 	parse(argc, argv, &o);
 	if (o.side)
-		return contained_side(o.list, o.side);
+		return contained_side(find_mechanism(o.list), o.side);
 	look_what_is_missing(&o);
 	policy_try(&o.s.policy);
 	tsc_calibrate(&o.s.tsc, CALIBRATION_NS);

@@ -3,8 +3,9 @@
 
 programs += ipclat/ipclat
 
-ipclat-parts := base container container_net container_runtime interrupt program sides \
-	via_eventfd via_futex via_mq via_pipe via_semaphore via_spin via_unix via_zmq words
+ipclat-parts := base container container_files container_net container_runtime interrupt pair \
+	program side via_eventfd via_futex via_mq via_pipe via_semaphore via_spin via_unix via_zmq \
+	words
 
 # The real libzmq, from the distribution. Its archive refers to a transport (NORM) and a
 # security mechanism (GSSAPI) that Debian has no archives of. Nothing here uses either:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* via_futex.c - futex(2) on shared memory, two processes. */
 #include "futex.h"
-#include "ipclat.h"
+#include "mechanism.h"
 
 /*
  * The futex is the low half of the side's semaphore, which nobody else uses here: 1

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "ipclat.h"
+#include "mechanism.h"
 
 static mqd_t queues[SIDES];	/* to this side */
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "ipclat.h"
+#include "mechanism.h"
 #include "words.h"
 
 static int pipes[SIDES][2];	/* to this side */

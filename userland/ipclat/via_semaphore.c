@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "ipclat.h"
+#include "mechanism.h"
 
 /* Both start at 0: the sender's first message is what lets the receiver go on. */
 static void set_up(struct page *page)

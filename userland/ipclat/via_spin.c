@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* via_spin.c - a word of shared memory that the other side looks at all the time. */
+#include "container_runtime.h"
 #include "futex.h"
-#include "ipclat.h"
 
-void spin_send(struct page *page, enum side side, u64 word)
+static void spin_send(struct page *page, enum side side, u64 word)
 {
 	store64(&page->slot[other(side)].word, word);
 }
 
-u64 spin_receive(struct page *page, enum side side)
+static u64 spin_receive(struct page *page, enum side side)
 {
 	u64 *slot = &page->slot[side].word, word;
 
@@ -42,6 +42,16 @@ const struct mechanism via_spin_shm = {
 	.name = "spin-shm",
 	.text = "spinning on a word of shared memory, two processes",
 	.spins = true,
+	.send = spin_send,
+	.receive = spin_receive,
+};
+
+const struct mechanism via_shm_containers = {
+	.name = "shm-containers",
+	.text = "spinning on a word of a file that two containers have mounted",
+	.spins = true,
+	.containers = true,
+	.missing = containers_missing,
 	.send = spin_send,
 	.receive = spin_receive,
 };

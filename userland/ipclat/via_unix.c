@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "ipclat.h"
+#include "mechanism.h"
 #include "words.h"
 
 static int sockets[SIDES];

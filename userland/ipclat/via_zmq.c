@@ -13,8 +13,9 @@
 #include <zmq.h>
 
 #include "args.h"
+#include "container_runtime.h"
 #include "futex.h"
-#include "ipclat.h"
+#include "via_zmq.h"
 
 /* Of this process; two threads share one, or inproc would not find its peer. */
 static void *context;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ipclat.h - how long one thread needs to reach another.
+ * mechanism.h - what a way from one thread to another consists of, and what both sides
+ * share.
  *
  * The sender reads the clock, publishes that reading through the mechanism, and waits
  * for an answer through the same mechanism before it does so again. The receiver reads
  * the clock when it has the message, answers, and notes the difference. So a stamp is
  * never overwritten before it is used, and an answer is never measured.
  */
-#ifndef IPCLAT_H
-#define IPCLAT_H
+#ifndef IPCLAT_MECHANISM_H
+#define IPCLAT_MECHANISM_H
 
 #include <semaphore.h>
 
@@ -71,64 +72,14 @@ struct mechanism {
 	void (*run)(struct page *page, enum side side);
 };
 
-/* NULL ends it. */
-extern const struct mechanism *const mechanisms[];
-const struct mechanism *find_mechanism(const char *name);
-
 /* One file each */
 extern const struct mechanism via_spin, via_spin_affinity, via_spin_shm, via_semaphore,
 	via_zmq_inproc, via_zmq_ipc, via_zmq_tcp, via_zmq_containers, via_shm_containers,
 	via_futex, via_pipe, via_eventfd, via_unix, via_mq, base_flag, base_zmq_perf;
-
-/* via_spin.c APIs for those who spin elsewhere */
-void spin_send(struct page *page, enum side side, u64 word);
-u64 spin_receive(struct page *page, enum side side);
-
-/* via_zmq.c APIs for ZeroMQ elsewhere */
-void zmq_start(struct page *page, enum side side, int type);
-void zmq_put(struct page *page, enum side side, u64 word);
-u64 zmq_get(struct page *page, enum side side);
-void zmq_stop(struct page *page, enum side side);
-void zmq_ipc_endpoint(struct page *page);
-void zmq_ipc_remove(struct page *page);
 
 static inline enum side other(enum side side)
 {
 	return side == SENDER ? RECEIVER : SENDER;
 }
 
-/* sides.c APIs */
-struct settings {
-	u64 iterations;
-	u64 warmup;
-	u64 limit_ns;		/* of a repeat */
-	u32 repeats;
-	struct policy policy;
-	bool pin;
-	struct tsc tsc;
-};
-
-/* What a side does once the mechanism is there. Exits on errors. */
-void run_side(struct page *page, const struct mechanism *m, enum side side);
-/*
- * One repeat; its samples are added to @h. NULL, or why that failed: a side died or
- * did not end in time.
- */
-const char *run_pair(const struct settings *s, const struct mechanism *m, struct histogram *h);
-void fill_page(struct page *page, const struct settings *s);
-
-/* container.c APIs */
-const char *containers_missing(void);
-/* Wait for both containers; NULL or why that failed. */
-const char *run_containers(const struct settings *s, const struct mechanism *m,
-			   struct histogram *h);
-/* In a container: ipclat --side SIDE */
-int contained_side(const char *mechanism, const char *side);
-
-/* container_runtime.c APIs */
-/* A program by its name or path; exits with EXIT_USAGE when it cannot be used. */
-void set_runtime(const char *name);
-/* The program that runs containers, NULL if there is none. */
-const char *runtime_path(void);
-
-#endif /* IPCLAT_H */
+#endif /* IPCLAT_MECHANISM_H */
