@@ -114,8 +114,7 @@ static const char *podman_missing(void)
 {
 	char answer[64];
 
-	if (call_quietly(program, "info", NULL) ||
-	    ask(answer, sizeof(answer), program, "info", "--format",
+	if (ask(answer, sizeof(answer), program, "info", "--format",
 		"{{.Host.OCIRuntime.Name}}", NULL))
 		return "podman does not work here";
 	podman_has_crun = !strncmp(answer, "crun", 4);

@@ -29,6 +29,7 @@ static const char usage[] =
 "receiver has it.\n"
 "\n"
 "  -m, --mechanism LIST  names with commas between them, or all, or baselines (all)\n"
+"  -a, --available       leave out what cannot be used here, as all does\n"
 "  -l, --list            what there is, and what cannot be used here\n"
 "  -k, --iterations N    messages of a repeat (10000; up to 100000000)\n"
 "  -n, --repeats N       how often; mechanisms take turns (10; up to 10000)\n"
@@ -56,6 +57,7 @@ enum {
 
 static const struct option longs[] = {
 	{ "mechanism", required_argument, NULL, 'm' },
+	{ "available", no_argument, NULL, 'a' },
 	{ "list", no_argument, NULL, 'l' },
 	{ "iterations", required_argument, NULL, 'k' },
 	{ "repeats", required_argument, NULL, 'n' },
@@ -98,6 +100,7 @@ enum form { FORM_TABLE, FORM_JSON, FORM_CSV };
 /* A mechanism that was asked for, and what came of it. */
 struct chosen {
 	const struct mechanism *m;
+	bool named;		/* by its own name: then it must be there */
 	const char *missing;	/* why it was not measured, NULL when it was */
 	struct histogram *histogram;
 };
@@ -107,6 +110,7 @@ struct options {
 	struct chosen chosen[CHOSEN_MAX];
 	unsigned int count;
 	const char *list;	/* the text of --mechanism */
+	bool available;		/* a name is no demand */
 	const char *policy;
 	const char *side;
 	u32 hogs;
@@ -143,14 +147,16 @@ static void __noreturn list_mechanisms(void)
 	exit(EXIT_GOOD);
 }
 
-static void choose(struct options *o, const struct mechanism *m)
+static void choose(struct options *o, const struct mechanism *m, bool named)
 {
 	unsigned int i;
 
-	for (i = 0; i < o->count; i++)
-		if (o->chosen[i].m == m)
-			return;
-	o->chosen[o->count++] = (struct chosen){ .m = m };
+	for (i = 0; i < o->count && o->chosen[i].m != m; i++)
+		continue;
+	if (i == o->count)
+		o->chosen[o->count++].m = m;
+	if (named)
+		o->chosen[i].named = true;
 }
 
 static void choose_kind(struct options *o, bool baselines)
@@ -159,7 +165,7 @@ static void choose_kind(struct options *o, bool baselines)
 
 	for (i = 0; mechanisms[i]; i++)
 		if (mechanisms[i]->baseline == baselines)
-			choose(o, mechanisms[i]);
+			choose(o, mechanisms[i], false);
 }
 
 static void choose_list(struct options *o, const char *text)
@@ -172,7 +178,7 @@ static void choose_list(struct options *o, const char *text)
 		const struct mechanism *m = find_mechanism(word);
 
 		if (m)
-			choose(o, m);
+			choose(o, m, true);
 		else if (!strcmp(word, "all") || !strcmp(word, "baselines"))
 			choose_kind(o, *word == 'b');
 		else
@@ -253,12 +259,15 @@ static void parse(int argc, char **argv, struct options *o)
 		       .limit_ns = 10 * NSEC_PER_SEC },
 		.list = "all", .policy = "other",
 	};
-	while ((c = getopt_long(argc, argv, ":m:lk:n:w:hV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":m:alk:n:w:hV", longs, NULL)) != -1) {
 		if (parse_settings(c, o) || parse_output(c, o))
 			continue;
 		switch (c) {
 		case 'm':
 			o->list = optarg;
+			break;
+		case 'a':
+			o->available = true;
 			break;
 		case 'l':
 			list = true;
@@ -300,23 +309,32 @@ static void close_csv(const char *what, FILE *file)
 		die(EXIT_FAILED, "%s: cannot write: %s", what, strerror(errno));
 }
 
-/* Exits when nothing of what was asked for can be measured. */
+/* Exits, with nothing measured, when one that must be there is not. */
 static void look_what_is_missing(struct options *o)
 {
-	unsigned int i, there = 0;
+	bool demanded = false;
+	unsigned int i;
 
 	for (i = 0; i < o->count; i++) {
 		struct chosen *c = &o->chosen[i];
 
 		c->missing = why_missing(c->m);
-		there += !c->missing;
+		if (c->missing && c->named && !o->available) {
+			complain("%s: not supported here: %s", c->m->name, c->missing);
+			demanded = true;
+		}
+	}
+	if (demanded)
+		exit(EXIT_UNSUPPORTED);
+	for (i = 0; i < o->count; i++) {
+		struct chosen *c = &o->chosen[i];
+
+		if (c->missing)
+			complain("%s: left out, not supported here: %s", c->m->name, c->missing);
 		c->histogram = calloc(1, sizeof(*c->histogram));
 		if (!c->histogram)
 			die(EXIT_FAILED, "no memory");
 	}
-	if (!there)
-		die(EXIT_UNSUPPORTED, "%s: not supported here: %s", o->chosen[0].m->name,
-		    o->chosen[0].missing);
 }
 
 /* Mechanisms take turns: whatever disturbs the machine disturbs all of them. */
@@ -442,10 +460,6 @@ static void put_csv(const struct chosen *c, const struct row *r)
 
 static void put_line(const struct chosen *c, const struct row *r)
 {
-	if (!c->histogram->count) {
-		printf("%-18s not supported here: %s\n", c->m->name, c->missing);
-		return;
-	}
 	printf("%-18s %9llu %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %11.1f\n", c->m->name,
 	       c->histogram->count, r->mean, r->low, r->high, r->p1, r->p50, r->p99, r->p999,
 	       r->max);
@@ -472,6 +486,8 @@ static void report(const struct options *o)
 
 		if (o->form == FORM_JSON)
 			put_json(o, c, ns);
+		else if (!c->histogram->count)
+			continue;
 		else if (o->form == FORM_CSV)
 			put_csv(c, &r);
 		else

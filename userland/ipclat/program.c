@@ -72,6 +72,11 @@ static pid_t start(const struct words *w, int out, int err)
 	_exit(127);
 }
 
+static int nowhere(void)
+{
+	return open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
 static int finish(pid_t pid)
 {
 	int status = wait_child(pid, now_ns() + PATIENCE_NS);
@@ -96,22 +101,22 @@ int call(const char *program, ...)
 
 int call_quietly(const char *program, ...)
 {
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
 	struct words w = { { program }, 1 };
+	int dropped = nowhere(), status;
 	va_list args;
 
 	va_start(args, program);
 	add_list(&w, args);
 	va_end(args);
-	status = finish(start(&w, nowhere, nowhere));
-	close(nowhere);
+	status = finish(start(&w, dropped, dropped));
+	close(dropped);
 	return status;
 }
 
 int ask(char *answer, size_t size, const char *program, ...)
 {
+	int pipes[2], dropped = nowhere(), status;
 	struct words w = { { program }, 1 };
-	int pipes[2], status;
 	va_list args;
 	ssize_t got;
 	pid_t pid;
@@ -121,8 +126,9 @@ int ask(char *answer, size_t size, const char *program, ...)
 	va_end(args);
 	if (pipe2(pipes, O_CLOEXEC))
 		die(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
-	pid = start(&w, pipes[1], -1);
+	pid = start(&w, pipes[1], dropped);
 	close(pipes[1]);
+	close(dropped);
 	/* it is short: the pipe holds all of it */
 	status = finish(pid);
 	got = status ? 0 : read(pipes[0], answer, size - 1);

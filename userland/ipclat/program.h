@@ -29,7 +29,7 @@ bool find_program(const char *name, char *path, size_t size);
 int call(const char *program, ...) __sentinel;
 /* The same, and whatever it says is dropped. */
 int call_quietly(const char *program, ...) __sentinel;
-/* The same, with what it prints, cut off at @size, in @answer. */
+/* The same, with what it prints, cut off at @size, in @answer; complaints are dropped. */
 int ask(char *answer, size_t size, const char *program, ...) __sentinel;
 
 #endif /* IPCLAT_PROGRAM_H */

@@ -82,22 +82,42 @@ def test_a_mechanism(lab_paths: Paths, name: str) -> None:
     assert row["p50_cycles"] == pytest.approx(row["p50_ns"] * row["tsc_ghz"], rel=1e-6)
 
 
+def on_one_cpu(paths: Paths, *words: str) -> subprocess.CompletedProcess[str]:
+    """Spinning needs two."""
+    alone = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    argv = [*alone, str(paths.bin / "ipclat"), "-k", "10", "-n", "1", *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+
 @pytest.mark.parametrize("name", [*SPINNING, "flag"])
 def test_spinning_needs_two_cpus(lab_paths: Paths, name: str) -> None:
-    alone = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
-    argv = [*alone, str(lab_paths.bin / "ipclat"), "-m", name]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = on_one_cpu(lab_paths, "-m", name)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == f"ipclat: {name}: not supported here: spinning needs two CPUs\n"
 
 
-def test_what_is_missing_is_named_beside_the_others(lab_paths: Paths) -> None:
-    alone = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
-    words = ("-m", "pipe,spin", "-k", "10", "-n", "1")
-    argv = [*alone, str(lab_paths.bin / "ipclat"), *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+def test_what_was_asked_for_by_name_must_be_there(lab_paths: Paths) -> None:
+    """Then nothing is measured, and each that is missing is named."""
+    done = on_one_cpu(lab_paths, "-m", "pipe,spin,all,flag")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert [line.split(":")[1] for line in done.stderr.splitlines()] == [" spin", " flag"]
+
+
+@pytest.mark.parametrize("words", [("-m", "all"), ("--available", "-m", "spin,spin-shm,pipe")])
+def test_what_is_left_out_is_named(lab_paths: Paths, words: tuple[str, ...]) -> None:
+    done = on_one_cpu(lab_paths, *words)
     assert done.returncode == 0
-    assert "not supported here: spinning needs two CPUs" in done.stdout.splitlines()[-1]
+    said = "spin-shm: left out, not supported here: spinning needs two CPUs"
+    assert f"ipclat: {said}" in done.stderr.splitlines()
+    names = [line.split()[0] for line in done.stdout.splitlines()[2:]]
+    assert "pipe" in names and not set(SPINNING) & set(names)
+
+
+def test_rows_of_what_is_left_out_say_why(lab_paths: Paths) -> None:
+    done = on_one_cpu(lab_paths, "--available", "-m", "spin", "--json")
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert done.returncode == 0
+    assert (row["samples"], row["missing"]) == (0, "spinning needs two CPUs")
 
 
 def test_buckets(lab_paths: Paths) -> None:

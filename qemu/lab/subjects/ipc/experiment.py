@@ -50,6 +50,8 @@ class Cell:
         amount = ("-k", str(self.messages), "-n", str(self.repeats), "-w", warmup)
         words = ["ipclat", "-m", ",".join(self.mechanisms), *amount]
         words += ["--seconds", str(self.seconds), "--policy", POLICIES[self.policy]]
+        if self.where == "host":
+            words += ["--available"]
         if self.load == "hogs":
             words += ["--hogs", str(self.hogs)]
             if self.policy == "lottery":
