@@ -7,10 +7,12 @@ ipclat-parts := base container container_files container_net container_runtime i
 	program side via_eventfd via_futex via_mq via_pipe via_semaphore via_spin via_unix via_zmq \
 	words
 
-# The real libzmq, from the distribution. Its archive refers to a transport (NORM) and a
-# security mechanism (GSSAPI) that Debian has no archives of. Nothing here uses either:
-# a call would be abort(). -w: the linker says each time that names of hosts could not be
-# looked up without the C library's modules.
+# The real libzmq, from the distribution, linked statically: as shared libraries it is
+# twenty files (Kerberos among them) that the initramfs would need, and again the root of
+# each container. Its archive refers to a transport (NORM) and a security mechanism
+# (GSSAPI) that Debian has no archives of. Nothing here uses either: a call would be
+# abort(). -w: the linker says each time that names of hosts could not be looked up
+# without the C library's modules.
 zmq-absent := gss_accept_sec_context gss_acquire_cred gss_delete_sec_context gss_display_name \
 	gss_import_name gss_init_sec_context gss_release_buffer gss_release_cred \
 	gss_release_name gss_unwrap gss_wrap NormCreateInstance NormCreateSession \
