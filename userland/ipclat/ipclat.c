@@ -10,8 +10,8 @@
 #include "args.h"
 #include "container.h"
 #include "container_runtime.h"
+#include "hog.h"
 #include "json.h"
-#include "load.h"
 #include "lottery_sched.h"
 #include "pair.h"
 
@@ -529,9 +529,9 @@ int main(int argc, char **argv)
 	look_what_is_missing(&o);
 	policy_try(&o.s.policy);
 	tsc_calibrate(&o.s.tsc, CALIBRATION_NS);
-	load_start(&hogs, o.hogs, o.hog_tickets);
+	hogs_start(&hogs, o.hogs, o.hog_tickets);
 	code = measure(&o);
-	load_stop(&hogs);
+	hogs_stop(&hogs);
 	report(&o);
 	write_histograms(&o);
 	return code;

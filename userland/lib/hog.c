@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* hog.c - a child that wants the CPU for ever, and sleeps when it is told to. */
+/* hog.c - children that want the CPU for ever, and sleep when they are told to. */
 #include "clock.h"
 #include "hog.h"
+#include "lottery_sched.h"
 #include "procfs.h"
 #include "work.h"
+
+#define START_NS	(60 * NSEC_PER_SEC)
 
 static void rest(struct crew_slot *slot)
 {
@@ -57,4 +60,30 @@ u64 hog_work_ns(const struct crew_slot *slot, u64 cpu_ns)
 	u64 work = load64(&slot->work_ns), look = load64(&slot->look_ns);
 
 	return work + work_of_step(cpu_ns > look ? cpu_ns - look : 0);
+}
+
+void hogs_start(struct crew *crew, u32 hogs, u32 tickets)
+{
+	u32 i;
+
+	*crew = (struct crew){ 0 };
+	if (!hogs)
+		return;
+	if (tickets) {
+		lottery_require();
+		become_launcher(LAUNCHER_PRIORITY);
+	}
+	crew_create(crew, hogs);
+	for (i = 0; i < hogs; i++)
+		crew_fork(crew, hog, NULL);
+	crew_gather(crew, START_NS);
+	for (i = 0; tickets && i < hogs; i++)
+		crew_enlist(crew, i, tickets, 0);
+	crew_release(crew);
+}
+
+void hogs_stop(struct crew *crew)
+{
+	if (crew->page)
+		crew_destroy(crew);
 }

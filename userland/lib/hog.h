@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* hog.h - a child that wants the CPU for ever, and sleeps when it is told to. */
+/* hog.h - children that want the CPU for ever, and sleep when they are told to. */
 #ifndef LAB_HOG_H
 #define LAB_HOG_H
 
 #include "crew.h"
+
+#define HOGS_MAX	64U
 
 /*
  * A CREW_FN. Keeps rounds, look_ns and work_ns of its slot up to date; rests while
@@ -23,5 +25,13 @@ void hog_wake(struct crew *crew, unsigned int i);
  * in which the machine stood still. Exact to a step while the hog is not running.
  */
 u64 hog_work_ns(const struct crew_slot *slot, u64 cpu_ns);
+
+/*
+ * Start @hogs of them beside what is measured, if any: as SCHED_OTHER or, if @tickets
+ * is not 0, each as a lottery task with @tickets tickets; then the caller becomes
+ * SCHED_FIFO, or it could not end them. Exits where that is not to be had.
+ */
+void hogs_start(struct crew *crew, u32 hogs, u32 tickets);
+void hogs_stop(struct crew *crew);
 
 #endif /* LAB_HOG_H */

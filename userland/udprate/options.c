@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "load.h"
+#include "hog.h"
 #include "pace.h"
 #include "udprate.h"
 

@@ -8,7 +8,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "load.h"
+#include "hog.h"
 #include "udprate.h"
 
 /* What is refused, per cent: a rate that is missed by more. */
@@ -113,9 +113,9 @@ int main(int argc, char **argv)
 	if (o.receive)
 		return receive(&o);
 	policy_try(&o.policy);
-	load_start(&hogs, o.hogs, o.hog_tickets);
+	hogs_start(&hogs, o.hogs, o.hog_tickets);
 	refuse_too_much(&o);
 	code = send_and_report(&o);
-	load_stop(&hogs);
+	hogs_stop(&hogs);
 	return code;
 }
