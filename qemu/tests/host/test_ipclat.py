@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import ctypes
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from lab.paths import Paths
+from tests.host import native
 
 # Those that need neither two CPUs nor root.
 MECHANISMS = (
@@ -124,6 +126,53 @@ def test_buckets(lab_paths: Paths) -> None:
     (row,) = rows(lab_paths, "-m", "pipe", "-k", "100", "-n", "2", "--buckets")
     parts = [part.split(":") for part in row["buckets"].split()]
     assert sum(int(count) for _, count in parts) == row["samples"] == 200
+
+
+def quantile_of(buckets: list[tuple[float, float, int]], q: float) -> tuple[float, float]:
+    """The bucket that holds it."""
+    rank = int(q * (sum(count for _, _, count in buckets) - 1))
+    for low, high, count in buckets:
+        if rank < count:
+            return low, high
+        rank -= count
+    raise AssertionError("not reached")
+
+
+def test_what_is_said_is_what_was_measured(lab_paths: Paths) -> None:
+    """Each figure, found again in the histogram of all samples."""
+    (row,) = rows(lab_paths, "-m", "pipe", "-k", "2000", "-n", "2", "--buckets")
+    buckets = []
+    for part in row["buckets"].split():
+        ends, count = part.split(":")
+        low, high = map(float, ends.split("-"))
+        buckets.append((low, high, int(count)))
+    for name, q in (("p1", 0.01), ("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1)):
+        low, high = quantile_of(buckets, q)
+        assert low - 0.01 <= row[f"{name}_ns"] <= high + 0.01, name
+    mean = sum((low + high) / 2 * count for low, high, count in buckets) / row["samples"]
+    assert row["mean_ns"] == pytest.approx(mean, rel=0.004)
+    assert row["p50_cycles"] == pytest.approx(row["p50_ns"] * row["tsc_ghz"], rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def side(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The receiver alone, with messages of a known age."""
+    names = ("affinity", "args", "clock", "futex", "histogram", "lottery_sched", "policy")
+    sources = ["qemu/tests/host/ipclat_side.c", "userland/ipclat/side.c"]
+    sources += [f"userland/lib/{name}.c" for name in names]
+    library = native.load(tmp_path_factory.mktemp("side"), *sources)
+    library.receive_messages.restype = ctypes.c_uint64
+    return library
+
+
+@pytest.mark.parametrize("overhead", [0, 400_000])
+def test_the_cost_of_the_clock_is_taken_off(side: ctypes.CDLL, overhead: int) -> None:
+    """Some of 200 receptions is not disturbed, and so 1,000,000 cycles old and little more."""
+    words = [ctypes.c_uint64(word) for word in (200, 20, 1_000_000, overhead)]
+    noted = ctypes.c_uint64()
+    least = side.receive_messages(*words, ctypes.byref(noted))
+    assert noted.value == 180
+    assert 1_000_000 - overhead <= least < 1_100_000 - overhead
 
 
 def test_files(lab_paths: Paths, tmp_path: Path) -> None:

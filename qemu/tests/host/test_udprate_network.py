@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+"""udprate against a second program: what really comes out of it, and what it says came in."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lab.paths import Paths
+
+HEADER = struct.Struct("=IIQQ")
+"""magic, worker, run, number: what a packet starts with."""
+MAGIC = 0x75647072
+STAMP = struct.Struct("qq")
+SO_TIMESTAMPNS = 35
+SECONDS = 2
+SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Packet:
+    """As the kernel saw it."""
+
+    time_ns: int
+    number: int
+    size: int
+
+
+@pytest.fixture
+def receiver() -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+        made.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        made.bind(("127.0.0.1", 0))
+        made.settimeout(30)
+        yield made
+
+
+def take(receiver: socket.socket) -> Packet:
+    """The next packet; TimeoutError if there is none."""
+    data, control, _, _ = receiver.recvmsg(2048, 64)
+    ((_, _, stamp),) = control
+    seconds, rest = STAMP.unpack(stamp)
+    magic, _, _, number = HEADER.unpack(data[: HEADER.size])
+    assert magic == MAGIC
+    return Packet(seconds * SECOND + rest, number, len(data))
+
+
+@pytest.mark.parametrize("mbps", ["3", "4.321"])
+def test_what_comes_out_is_what_was_asked_for(
+    lab_paths: Paths, receiver: socket.socket, mbps: str
+) -> None:
+    """To 0.1 %, by the kernel's clock and our own count.
+
+    A busy host sends some packets late, and none early. So the rate is that between
+    the most punctual packet at the beginning and the one at the end.
+    """
+    port = str(receiver.getsockname()[1])
+    argv = [str(lab_paths.bin / "udprate"), "-r", mbps, "-t", str(SECONDS), "-p", port]
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as sender:
+        packets = [take(receiver)]
+        receiver.settimeout(0.2)
+        while True:
+            try:
+                packets.append(take(receiver))
+            except TimeoutError:
+                if sender.poll() is not None:
+                    break
+    assert sender.returncode == 0
+    assert [packet.number for packet in packets] == list(range(len(packets)))
+    sent = 0
+    # (how late against the rate that was asked for, when, bytes before it)
+    seen = []
+    for packet in packets:
+        late = packet.time_ns - packets[0].time_ns - sent * 8000 / float(mbps)
+        seen.append((late, packet.time_ns, sent))
+        sent += packet.size
+    part = len(seen) // 4
+    _, begin, before = min(seen[:part])
+    _, end, after = min(seen[-part:])
+    assert (after - before) * 8000 / (end - begin) == pytest.approx(float(mbps), rel=0.001)
+
+
+def bound(port: int) -> bool:
+    """Whether a UDP socket of this host has the port."""
+    lines = Path("/proc/net/udp").read_text().splitlines()[1:]
+    return any(line.split()[1].endswith(f":{port:04X}") for line in lines)
+
+
+def test_the_receiver_says_what_became_of_each_packet(
+    lab_paths: Paths, receiver: socket.socket
+) -> None:
+    """Of 0 to 8 four never came, two came late, one twice; and two were not of this run."""
+    port = receiver.getsockname()[1]
+    receiver.close()
+    argv = [str(lab_paths.bin / "udprate"), "--receive", "-t", "0.1", "-p", str(port), "--json"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as program:
+        deadline = time.monotonic() + 30
+        while not bound(port) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.connect(("127.0.0.1", port))
+            for number in (0, 3, 1, 2, 2, 8):
+                sender.send(HEADER.pack(MAGIC, 0, 77, number) + bytes(76))
+            sender.send(HEADER.pack(MAGIC, 0, 78, 9))
+            sender.send(b"hello")
+        text, _ = program.communicate(timeout=60)
+    assert program.returncode == 0
+    row = json.loads(text)
+    fates = ("received", "received_bytes", "lost", "reordered", "duplicates", "strangers")
+    assert [row[name] for name in fates] == [6, 600, 4, 2, 1, 2]
