@@ -39,13 +39,32 @@ static void window_close(const struct share *s, struct window *w)
 	}
 }
 
-void window_pass(const struct share *s, struct window *w, u64 ns)
-{
-	u64 end = now_ns() + ns;
+/* The sums over those that can win. */
+struct sums {
+	u64 tickets;
+	u64 ran_ns;
+	u64 stalled_ns;
+	double quantum_ns;	/* to reckon with: longer where the machine could not keep it */
+};
 
-	window_open(s, w);
-	sleep_until_ns(end);
-	window_close(s, w);
+static struct sums sums_of(const struct share *s, const struct window *w)
+{
+	struct sums sums = { .quantum_ns = (double)s->quantum_ns };
+	unsigned int i;
+
+	for (i = 0; i < w->awake; i++) {
+		sums.tickets += w->player[i].tickets;
+		sums.ran_ns += w->player[i].ran_ns;
+		sums.stalled_ns += w->player[i].stalled_ns;
+	}
+	if (w->awake < 2)
+		return sums;	/* who is alone needs no lottery */
+	if (sums.stalled_ns > sums.ran_ns / 4)
+		sums.quantum_ns *= 2;
+	sums.quantum_ns = fmax(sums.quantum_ns,
+			       lottery_effective_quantum(s->quantum_ns, sums.ran_ns,
+							 w->lotteries));
+	return sums;
 }
 
 /* The numbers of one line. */
@@ -93,13 +112,13 @@ static void line_ktap(const struct share *s, const struct player *p, const struc
 		  l->expected, l->sigma_error, p->stalled_ns / NSEC_PER_MSEC);
 }
 
-static struct line line_of(const struct player *p, u64 total, u64 ran_ns, double quantum_ns)
+static struct line line_of(const struct player *p, const struct sums *sums)
 {
-	double share = (double)p->tickets / (double)total;
+	double share = (double)p->tickets / (double)sums->tickets;
 	struct line l = {
-		.total = total,
-		.lotteries = (double)ran_ns / quantum_ns,
-		.wins = (double)p->ran_ns / quantum_ns,
+		.total = sums->tickets,
+		.lotteries = (double)sums->ran_ns / sums->quantum_ns,
+		.wins = (double)p->ran_ns / sums->quantum_ns,
 	};
 
 	l.expected = l.lotteries * share;
@@ -108,44 +127,38 @@ static struct line line_of(const struct player *p, u64 total, u64 ran_ns, double
 	return l;
 }
 
-/* The sums over the first @count players. */
-struct sums {
-	u64 tickets;
-	u64 ran_ns;
-	u64 stalled_ns;
-};
-
-/* The quantum to reckon with: longer where the machine could not keep it. */
-static double window_quantum(const struct share *s, const struct window *w,
-			     unsigned int count, const struct sums *sums)
+/* Whether the bound means what it says for each that can win. */
+static bool enough_lotteries(const struct share *s, const struct window *w)
 {
-	double quantum_ns = (double)s->quantum_ns;
+	struct sums sums = sums_of(s, w);
+	unsigned int i;
 
-	if (count < 2)
-		return quantum_ns;	/* who is alone needs no lottery */
-	if (sums->stalled_ns > sums->ran_ns / 4)
-		quantum_ns *= 2;
-	return fmax(quantum_ns, lottery_effective_quantum(s->quantum_ns, sums->ran_ns,
-							  w->lotteries));
+	for (i = 0; i < w->awake && w->awake > 1; i++)
+		if (line_of(&w->player[i], &sums).variance < SHARE_VARIANCE_MIN)
+			return false;
+	return true;
 }
 
-bool share_report(struct share *s, const char *phase, const struct window *w,
-		  unsigned int count)
+void window_pass(const struct share *s, struct window *w, u64 ns)
 {
-	struct sums sums = { };
-	double quantum_ns;
+	do {
+		u64 end = now_ns() + ns;
+
+		window_open(s, w);
+		sleep_until_ns(end);
+		window_close(s, w);
+	} while (now_ns() < s->deadline_ns && !enough_lotteries(s, w));
+}
+
+bool share_report(struct share *s, const char *phase, const struct window *w)
+{
+	struct sums sums = sums_of(s, w);
 	bool good = true;
 	unsigned int i;
 
-	for (i = 0; i < count; i++) {
-		sums.tickets += w->player[i].tickets;
-		sums.ran_ns += w->player[i].ran_ns;
-		sums.stalled_ns += w->player[i].stalled_ns;
-	}
-	quantum_ns = window_quantum(s, w, count, &sums);
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < w->awake; i++) {
 		const struct player *p = &w->player[i];
-		struct line l = line_of(p, sums.tickets, sums.ran_ns, quantum_ns);
+		struct line l = line_of(p, &sums);
 
 		l.phase = phase;
 		l.task = i + 1;
@@ -155,12 +168,37 @@ bool share_report(struct share *s, const char *phase, const struct window *w,
 			line_ktap(s, p, &l);
 		else
 			line_table(s, p, &l);
-		if (l.variance < SHARE_VARIANCE_MIN)
-			continue;
-		s->judged = true;
-		good &= fabs(l.sigma_error) < SHARE_SIGMAS;
+		if (l.variance >= SHARE_VARIANCE_MIN)
+			good &= fabs(l.sigma_error) < SHARE_SIGMAS;
 	}
+	if (s->output == OUTPUT_KTAP && !enough_lotteries(s, w))
+		good = share_fault(s, "%s: %llu lotteries are too few for a bound", phase,
+				   w->lotteries);
 	return good;
+}
+
+bool share_report_draws(struct share *s, u64 lotteries, u64 elapsed_ns)
+{
+	double quanta = (double)elapsed_ns / (double)s->quantum_ns;
+	double draws_pct = 100 * (double)lotteries / quanta;
+
+	if (s->output == OUTPUT_JSON) {
+		json_open();
+		json_text("case", s->ratio);
+		json_text("kind", s->kind);
+		json_number("lotteries", lotteries);
+		json_real("quanta", quanta);
+		json_close();
+	} else if (s->output == OUTPUT_TABLE) {
+		printf("%-12s %-10s %llu lotteries in %.1f quanta\n", s->ratio, s->kind,
+		       lotteries, quanta);
+	} else {
+		ktap_note(&s->ktap, "%s: %llu lotteries in %.1f quanta, %.1f %%", s->ratio,
+			  lotteries, quanta, draws_pct);
+	}
+	return (draws_pct >= SHARE_DRAWS_MIN && draws_pct <= SHARE_DRAWS_MAX) ||
+	       share_fault(s, "%.1f lotteries for each 100 quanta, wanted %.0f to %.0f",
+			   draws_pct, SHARE_DRAWS_MIN, SHARE_DRAWS_MAX);
 }
 
 bool share_fault(struct share *s, const char *format, ...)
