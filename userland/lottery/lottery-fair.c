@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,9 @@
 
 /* So certain a pair never comes in the wrong order in all the runs of a life. */
 #define CERTAIN_SIGMAS	5.0
+
+/* Of tickets and completion order: 0 when tickets do not matter. */
+#define CORRELATION_MAX	(-0.7)
 
 static const char usage[] =
 "Usage: lottery-fair [options] FILE\n"
@@ -226,23 +230,60 @@ static void report_table(const struct racer *racers, unsigned int count)
 		       (double)racers[i].finish_ns / NSEC_PER_MSEC);
 }
 
-/* The table as notes, and the one thing that must hold in every run. */
-static int report_ktap(const struct racer *racers, unsigned int count, double quantum_ns)
+/*
+ * How far the order of completion is that of the tickets, from -1 (the reverse: who
+ * has most is first) to 1, among the tasks of --tasks: Spearman's, with the mean rank
+ * for each of the STEPS.
+ */
+static double order_correlation(const struct racer *racers, unsigned int count)
 {
-	unsigned int i, certain, upsets;
+	double mean = (count + 1) / 2.0, rank, up = 0, tickets = 0, order = 0;
+	unsigned int i, k, less, same;
+
+	for (i = 0; i < count; i++) {
+		less = 0;
+		same = 0;
+		for (k = 0; k < count; k++) {
+			less += racers[k].tickets < racers[i].tickets;
+			same += racers[k].tickets == racers[i].tickets;
+		}
+		rank = less + (same + 1) / 2.0;
+		up += (rank - mean) * (i + 1 - mean);
+		tickets += (rank - mean) * (rank - mean);
+		order += (i + 1 - mean) * (i + 1 - mean);
+	}
+	return tickets > 0 ? up / sqrt(tickets * order) : 0;
+}
+
+/* Of the tasks of --tasks: equal work, so that tickets alone decide. */
+static void judge_equal(struct ktap *k, const struct racer *racers, unsigned int count)
+{
+	double rho = order_correlation(racers, count);
+
+	ktap_note(k, "rank correlation of tickets and completion order %.3f, at most %.1f",
+		  rho, CORRELATION_MAX);
+	ktap_result(k, rho <= CORRELATION_MAX, "tasks with many tickets finish early");
+}
+
+/* The table as notes, and what must hold in every run. */
+static int report_ktap(const struct options *o, const struct racer *racers,
+		       double quantum_ns)
+{
+	unsigned int i, certain, upsets, count = o->tasks;
 	struct ktap k;
 
-	ktap_start(&k, 2);
+	ktap_start(&k, o->file ? 1 : 2);
 	for (i = 0; i < count; i++)
 		ktap_note(&k, "order %u id %u tickets %u work_ms %llu finish_ns %llu",
 			  i + 1, racers[i].id, racers[i].tickets,
 			  racers[i].work_ns / NSEC_PER_MSEC, racers[i].finish_ns);
-	ktap_result(&k, true, "all tasks finish");
+	if (!o->file)
+		judge_equal(&k, racers, count);
 	upsets = race_upsets(racers, count, quantum_ns, CERTAIN_SIGMAS, &certain);
 	ktap_note(&k, "%u pairs are certain by %.0f sigma, %u came in the wrong order",
 		  certain, CERTAIN_SIGMAS, upsets);
-	if (certain)
-		ktap_result(&k, !upsets, "tickets decide the completion order");
+	if (certain || !o->file)
+		ktap_result(&k, certain && !upsets, "tickets decide the completion order");
 	else
 		ktap_skip(&k, "tickets decide the completion order",
 			  "no pair of these tasks has a certain order");
@@ -267,7 +308,7 @@ int main(int argc, char **argv)
 	if (o.output == OUTPUT_JSON)
 		report_json(racers, o.tasks);
 	else if (o.output == OUTPUT_KTAP)
-		code = report_ktap(racers, o.tasks, quantum_ns);
+		code = report_ktap(&o, racers, quantum_ns);
 	else
 		report_table(racers, o.tasks);
 	free(racers);
