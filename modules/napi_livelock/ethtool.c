@@ -24,6 +24,7 @@ static const struct nll_stat nll_stats[] = {
 	NLL_COUNTER(interrupts),
 	NLL_COUNTER(polls),
 	NLL_COUNTER(rounds),
+	NLL_COUNTER(turns),
 	NLL_COUNTER(held),
 	NLL_COUNTER(limited),
 	NLL_COUNTER(backlog_drops),

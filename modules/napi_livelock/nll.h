@@ -66,6 +66,7 @@ struct nll_counters {
 	u64 interrupts;
 	u64 polls;
 	u64 rounds;
+	u64 turns;
 	u64 held;
 	u64 limited;
 	u64 backlog_drops;

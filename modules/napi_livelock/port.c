@@ -347,6 +347,7 @@ bool nll_port_round(struct nll_port *port, u64 interval)
 	quota = nll_port_allowed(port, now, interval);
 	if (quota)
 		done = nll_rx_collect(port, &frames, quota, true);
+	port->counters.turns += done > 0;
 	if (done < quota && port->rx.stuck) {
 		port->waits = true;
 		port->waits_since = jiffies;
