@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +37,26 @@ static bool within(u64 now, const struct apps_window *window)
 	return now >= window->begin_ns && now < window->end_ns;
 }
 
-static void take(struct app *app, const struct apps_window *window, u64 room,
-		 const struct nll_stamp *stamp, u64 now)
+/* The stack should have dropped it. */
+static bool is_bad(const struct apps *apps, u64 seq)
+{
+	return apps->every && (seq + 1) % apps->every == 0;
+}
+
+static void take(const struct apps *apps, struct app *app, const struct nll_stamp *stamp,
+		 u64 now)
 {
 	u64 latency = now - be64toh(stamp->sent_ns), seq = be64toh(stamp->seq);
 
 	app->disorder += seq < app->next_seq;
 	app->next_seq = seq + 1;
-	if (within(now, window)) {
+	if (is_bad(apps, seq)) {
+		store64(&app->bad, app->bad + 1);
+		return;
+	}
+	if (within(now, &apps->page->window)) {
 		app->windowed++;
-		if (app->latencies < room)
+		if (app->latencies < apps->room)
 			app->latency_ns[app->latencies++] =
 				latency < UINT32_MAX ? (u32)latency : UINT32_MAX;
 	}
@@ -56,7 +67,6 @@ static void take(struct app *app, const struct apps_window *window, u64 room,
 static CREW_FN(serve)
 {
 	const struct apps *apps = arg;
-	const struct apps_window *window = &apps->page->window;
 	struct app *app = &apps->page->app[i];
 	u8 bytes[FRAME_MAX];
 	ssize_t length;
@@ -68,9 +78,9 @@ static CREW_FN(serve)
 
 		if ((size_t)length < sizeof(*stamp) ||
 		    be32toh(stamp->magic) != NLL_STAMP_MAGIC || be32toh(stamp->port) != i)
-			app->strange++;
+			store64(&app->strange, app->strange + 1);
 		else
-			take(app, window, apps->room, stamp, now);
+			take(apps, app, stamp, now);
 	}
 	return EXIT_FAILED;
 }
@@ -150,6 +160,7 @@ void apps_start(struct apps *apps, const struct apps_options *options)
 
 	*apps = (struct apps){
 		.ports = options->ports, .hog = options->hog, .room = options->frames_max,
+		.every = options->every,
 	};
 	make_page(apps);
 	for (i = 0; i < apps->ports; i++)
@@ -193,14 +204,35 @@ const struct app_hog *apps_hog(const struct apps *apps)
 	return &apps->page->hog;
 }
 
-u64 apps_received(const struct apps *apps)
+/* The sum over the applications of what lies at @place in struct app. */
+static u64 sum(const struct apps *apps, size_t place)
 {
 	unsigned int i;
-	u64 sum = 0;
+	u64 total = 0;
 
 	for (i = 0; i < apps->ports; i++)
-		sum += load64(&apps->page->app[i].received);
-	return sum;
+		total += load64((const u64 *)((const char *)&apps->page->app[i] + place));
+	return total;
+}
+
+u64 apps_received(const struct apps *apps)
+{
+	return sum(apps, offsetof(struct app, received));
+}
+
+u64 apps_bad(const struct apps *apps)
+{
+	return sum(apps, offsetof(struct app, bad));
+}
+
+u64 apps_strange(const struct apps *apps)
+{
+	return sum(apps, offsetof(struct app, strange));
+}
+
+u64 apps_disorder(const struct apps *apps)
+{
+	return sum(apps, offsetof(struct app, disorder));
 }
 
 u64 apps_socket_drops(const struct apps *apps)

@@ -18,8 +18,9 @@ struct apps_window {
 
 /* What an application has seen; in memory that it shares with its parent. */
 struct app {
-	u64 received;		/* stamped frames */
+	u64 received;		/* stamped frames, as they should be */
 	u64 windowed;		/* of these, in the window */
+	u64 bad;		/* malformed ones: not received */
 	u64 strange;		/* without a stamp, or another port's */
 	u64 disorder;		/* a number not above the one before */
 	u64 next_seq;
@@ -51,12 +52,14 @@ struct apps {
 	bool hog;
 	int fd[APPS_MAX];	/* the sockets */
 	u64 room;		/* for latencies of each */
+	u32 every;
 };
 
 struct apps_options {
 	unsigned int ports;
 	u16 first_port;		/* the next one is the second application's ... */
-	u64 rcvbuf;		/* of each socket, 0 as it comes */
+	u64 rcvbuf;		/* of each socket, 0: the kernel's choice */
+	u32 every;		/* of so many frames the last one is malformed, 0: none is */
 	u64 frames_max;		/* that one can receive in the window */
 	bool hog;
 };
@@ -76,8 +79,14 @@ void apps_stop(struct apps *apps);
 const struct app *apps_of(const struct apps *apps, unsigned int port);
 const struct app_hog *apps_hog(const struct apps *apps);
 
-/* All stamped frames so far. */
+/*
+ * All frames so far: as they should be, malformed, not the source's; and of
+ * the first two, those with a number not above the one before.
+ */
 u64 apps_received(const struct apps *apps);
+u64 apps_bad(const struct apps *apps);
+u64 apps_strange(const struct apps *apps);
+u64 apps_disorder(const struct apps *apps);
 
 /* Frames that the kernel dropped because the socket's buffer was full. */
 u64 apps_socket_drops(const struct apps *apps);

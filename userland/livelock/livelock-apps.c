@@ -26,7 +26,7 @@ static const char usage[] =
 "  -p, --port PORT       of the first one; the next has the next (9001)\n"
 "  -t, --seconds S       how long to receive (10)\n"
 "      --lag S           wait for latecomers (0)\n"
-"      --rcvbuf BYTES    of each socket (as it comes)\n"
+"      --rcvbuf BYTES    of each socket (kernel's choice)\n"
 "      --hog             a process beside them that wants the CPU\n"
 "  -l, --label TEXT      goes into each line\n"
 "      --json            no effect, the output is always JSON\n"

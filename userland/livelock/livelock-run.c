@@ -29,9 +29,10 @@ static bool drained(void *arg)
 
 	m->after = run_counts(d->run);
 	m->received = apps_received(d->apps);
+	m->bad = apps_bad(d->apps);
+	m->strange = apps_strange(d->apps);
 	m->socket = apps_socket_drops(d->apps);
-	return m->received + m->socket + (m->after.backlog - m->before.backlog) +
-		(m->after.other - m->before.other) == m->after.stack_in - m->before.stack_in;
+	return !run_missing(m);
 }
 
 /* As many as can be due for one port in the window, with room for peaks. */
@@ -53,7 +54,7 @@ static bool measure(const struct run *run, u64 pps)
 	const struct run_options *o = run->options;
 	struct apps_options options = {
 		.ports = o->ports, .first_port = RUN_FIRST_PORT, .rcvbuf = o->rcvbuf,
-		.frames_max = frames_max(o, pps), .hog = !o->no_hog,
+		.frames_max = frames_max(o, pps), .hog = !o->no_hog, .every = o->every,
 	};
 	struct measurement m = { .pps = pps, .duration_ms = run_duration_ms(o, pps) };
 	struct apps apps;
@@ -72,10 +73,10 @@ static bool measure(const struct run *run, u64 pps)
 		die(EXIT_FAILED, "%s/run: %s", SOURCE_FILES, strerror(-error));
 	sleep_until_ns(m.window.end_ns + o->lag_ms * NSEC_PER_MSEC);
 	run_await_source(LATE_NS);
-	wait_until(drained, &(struct drain){ run, &apps, &m }, DRAIN_NS);
 	error = source_read(&m.source);
 	if (error)
 		die(EXIT_FAILED, "%s/results: %s", SOURCE_FILES, strerror(-error));
+	wait_until(drained, &(struct drain){ run, &apps, &m }, DRAIN_NS);
 	good = run_report(run, &apps, &m);
 	apps_stop(&apps);
 	return good;

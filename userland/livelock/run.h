@@ -14,6 +14,7 @@
 #define RUN_RATES	128
 #define RUN_SETS	16
 #define RUN_STATS	96
+#define RUN_REQUIREMENTS	16
 #define RUN_FIRST_PORT	9001
 
 struct run_options {
@@ -22,7 +23,7 @@ struct run_options {
 	const char *set[RUN_SETS];	/* ATTRIBUTE=VALUE of every interface */
 	unsigned int sets;
 	unsigned int ports;
-	u32 ring;			/* receive descriptors, 0 as it comes */
+	u32 ring;			/* receive descriptors, 0: the driver's choice */
 	u64 rcvbuf;
 	struct nll_rate_params rate;	/* without packets and per_ns */
 	u64 pps[RUN_RATES];		/* all ports together */
@@ -53,6 +54,7 @@ struct run {
 /* What the kernel has counted, all ports together. */
 struct kernel_counts {
 	u64 stack_in;			/* frames that the driver handed on */
+	u64 dropped;			/* by the driver: bad frames, and those without memory */
 	u64 backlog;			/* dropped before the protocols */
 	u64 other;			/* dropped by IP and UDP as not right */
 	u64 switches;			/* of strategy, where the driver has any */
@@ -68,6 +70,8 @@ struct measurement {
 	struct kernel_counts before;
 	struct kernel_counts after;
 	u64 received;
+	u64 bad;			/* malformed ones that were received */
+	u64 strange;			/* received, and not the source's */
 	u64 socket;			/* dropped at a full socket */
 };
 
@@ -108,10 +112,25 @@ struct kernel_counts run_counts(const struct run *run);
 
 /* run_report.c APIs: */
 
+/* Frames that were sent and are neither received nor lost where something counts them. */
+s64 run_missing(const struct measurement *m);
+
 /*
- * One JSON object; false if frames are missing that nobody counted, or fewer were
- * received than should be.
+ * One JSON object; false if a frame is not in exactly one place, one is there that
+ * should not be, or a figure is not what it has to be.
  */
 bool run_report(const struct run *run, const struct apps *apps, const struct measurement *m);
+
+/* run_require.c APIs: */
+
+/* A figure that each measurement has to have; exits with EXIT_USAGE for another text. */
+void run_require(const char *text);
+
+/* A member of the object, held against what is required of it. */
+void run_real(const char *name, double value);
+void run_count(const char *name, s64 value);
+
+/* All of the object was as required; exits with EXIT_USAGE where there is no such figure. */
+bool run_required(void);
 
 #endif /* LIVELOCK_RUN_H */

@@ -85,6 +85,8 @@ static void add_stats(const struct nic *nic, struct kernel_counts *counts)
 	for (i = 0; i < count; i++) {
 		if (!strncmp(stat[i].name, "switch", 6))
 			counts->switches += stat[i].value;
+		if (!strcmp(stat[i].name, "no_buffer"))
+			counts->dropped += stat[i].value;
 		if (counts->stats <= (unsigned int)i) {
 			counts->stat[i] = stat[i];
 			counts->stats = (unsigned int)i + 1;
@@ -102,6 +104,7 @@ struct kernel_counts run_counts(const struct run *run)
 
 	for (i = 0; i < run->options->ports; i++) {
 		add_stats(&run->receiver[i], &counts);
+		counts.dropped += nic_counter(&run->receiver[i], "rx_errors");
 		counts.stack_in += nic_counter(&run->receiver[i], "rx_packets");
 	}
 	counts.backlog = softnet(1);

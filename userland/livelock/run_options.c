@@ -29,8 +29,8 @@ static const char usage[] =
 "  -D, --driver NAME     of the cards (e1000)\n"
 "  -n, --ports N         cards and applications, 1..8 (1)\n"
 "      --set ATTRIBUTE=VALUE  of each interface, below /sys/class/net/NAME\n"
-"      --ring N          receive descriptors, 16..4096 (as it comes)\n"
-"      --rcvbuf BYTES    of each socket (as it comes)\n"
+"      --ring N          receive descriptors, 16..4096 (driver's choice)\n"
+"      --rcvbuf BYTES    of each socket (kernel's choice)\n"
 "      --no-hog          no process beside them that wants the CPU\n"
 "      --never-idle      nor is the CPU idle before and after; emulated by instruction\n"
 "                        counts, with idle=poll, a run then repeats exactly\n"
@@ -56,6 +56,7 @@ static const char usage[] =
 "  -l, --label TEXT      goes into each line\n"
 "      --least PPS       a check: at no rate above may less be received, at lower\n"
 "                        rates all but 1 %\n"
+"      --require FIGURE>=N, FIGURE<=N  a check: a member of each line has to be so\n"
 "      --stats           with the driver's own counters\n"
 "      --json            no effect, the output is always JSON\n"
 "  -h, --help            this text\n"
@@ -64,7 +65,7 @@ static const char usage[] =
 enum {
 	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_NEVER_IDLE, OPT_SD, OPT_ON, OPT_OFF,
 	OPT_DEPTH, OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT,
-	OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_STATS, OPT_JSON,
+	OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_REQUIRE, OPT_STATS, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -94,6 +95,7 @@ static const struct option longs[] = {
 	{ "every", required_argument, NULL, OPT_EVERY },
 	{ "label", required_argument, NULL, 'l' },
 	{ "least", required_argument, NULL, OPT_LEAST },
+	{ "require", required_argument, NULL, OPT_REQUIRE },
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, 'h' },
@@ -222,6 +224,9 @@ static bool parse_output(int c, struct run_options *o)
 		return true;
 	case OPT_LEAST:
 		o->least_pps = args_number("least", optarg, 1, PPS_MAX);
+		return true;
+	case OPT_REQUIRE:
+		run_require(optarg);
 		return true;
 	case OPT_STATS:
 		o->stats = true;

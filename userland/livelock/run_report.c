@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "args.h"
+#include "histogram.h"
 #include "json.h"
 #include "quantile.h"
 #include "run.h"
 
-#define BUCKETS_OCTAVE	8U
+#define BUCKETS_TOGETHER	((1U << HISTOGRAM_BITS) / 8)
 #define TEXT_MAX	4096
 
 static double window_s(const struct measurement *m)
@@ -43,10 +44,10 @@ static double report_throughput(const struct apps *apps, const struct measuremen
 		most = most > pps ? most : pps;
 		sum += pps;
 	}
-	json_real("sent_pps", (double)source_sum(&m->source.window).due / seconds);
-	json_real("goodput_pps", sum);
-	json_real("port_least_pps", least);
-	json_real("port_most_pps", most);
+	run_real("sent_pps", (double)source_sum(&m->source.window).due / seconds);
+	run_real("goodput_pps", sum);
+	run_real("port_least_pps", least);
+	run_real("port_most_pps", most);
 	return sum;
 }
 
@@ -58,76 +59,120 @@ static void report_cpu(const struct run *run, const struct apps *apps,
 	double seconds = window_s(m);
 
 	if (!run->options->no_hog) {
-		json_real("user_share_pct", 100 * apps_hog_share(apps));
-		json_real("apps_share_pct", 100 * apps_share(apps));
-		json_real("source_pct", 100 * cost / NSEC_PER_SEC / seconds);
+		double user = 100 * apps_hog_share(apps), served = 100 * apps_share(apps);
+		double source = 100 * cost / NSEC_PER_SEC / seconds;
+
+		run_real("user_share_pct", user);
+		run_real("apps_share_pct", served);
+		run_real("source_pct", source);
+		run_real("receiving_pct", 100 - user - served - source);
 	}
-	json_real("source_timer_pct", 100 * (double)effort->timer_ns / NSEC_PER_SEC / seconds);
-	json_real("shots_per_s", (double)effort->shots / seconds);
-	json_number("late_max_ns", effort->late_max_ns);
+	run_real("source_timer_pct", 100 * (double)effort->timer_ns / NSEC_PER_SEC / seconds);
+	run_real("shots_per_s", (double)effort->shots / seconds);
+	run_count("late_max_ns", (s64)effort->late_max_ns);
 }
 
-/* Of the whole run; every frame that was due is in exactly one of these. */
-static u64 report_frames(const struct measurement *m)
+/* What happened to frames of the whole run: each is counted in exactly one place. */
+struct fate {
+	u64 tail;
+	u64 ring;
+	u64 backlog;
+	u64 socket;
+	u64 other;
+};
+
+static struct fate fate_of(const struct measurement *m)
+{
+	return (struct fate){
+		.tail = source_sum(&m->source.total).tail,
+		.ring = m->after.dropped - m->before.dropped,
+		.backlog = m->after.backlog - m->before.backlog,
+		.socket = m->socket,
+		.other = m->after.other - m->before.other,
+	};
+}
+
+static u64 fate_sum(const struct fate *fate)
+{
+	return fate->tail + fate->ring + fate->backlog + fate->socket + fate->other;
+}
+
+s64 run_missing(const struct measurement *m)
+{
+	struct fate fate = fate_of(m);
+
+	return (s64)(source_sum(&m->source.total).due - m->received - m->bad - m->strange -
+		     fate_sum(&fate));
+}
+
+static void report_frames(const struct measurement *m)
+{
+	struct source_counts sent = source_sum(&m->source.total);
+	struct fate fate = fate_of(m);
+
+	run_count("due", (s64)sent.due);
+	run_count("received", (s64)m->received);
+	run_count("lost_tail", (s64)fate.tail);
+	run_count("lost_ring", (s64)fate.ring);
+	run_count("lost_backlog", (s64)fate.backlog);
+	run_count("lost_socket", (s64)fate.socket);
+	run_count("lost_other", (s64)fate.other);
+	run_count("lost", (s64)fate_sum(&fate));
+	run_count("missing", run_missing(m));
+	run_count("malformed", (s64)sent.malformed);
+	run_count("bad", (s64)m->bad);
+	run_count("buffer_full", (s64)sent.full);
+}
+
+/* Whether all frames are where they belong; if not, says so. */
+static bool all_right(const struct apps *apps, const struct measurement *m)
 {
 	struct source_counts sent = source_sum(&m->source.total);
 	u64 in = m->after.stack_in - m->before.stack_in;
-	u64 backlog = m->after.backlog - m->before.backlog;
-	u64 other = m->after.other - m->before.other;
-	u64 ring = sent.sent - in, missing;
-
-	missing = in - backlog - other - m->socket - m->received;
-	json_number("due", sent.due);
-	json_number("received", m->received);
-	json_number("lost_tail", sent.tail);
-	json_signed("lost_ring", (s64)ring);
-	json_number("lost_backlog", backlog);
-	json_number("lost_socket", m->socket);
-	json_number("lost_other", other);
-	json_signed("missing", (s64)missing);
-	json_number("malformed", sent.malformed);
-	json_number("buffer_full", sent.full);
-	return missing;
-}
-
-static void report_disorder(const struct apps *apps)
-{
-	u64 disorder = 0, strange = 0;
+	struct fate fate = fate_of(m);
+	const struct {
+		s64 frames;
+		const char *what;
+	} faults[] = {
+		{ run_missing(m), "are missing" },
+		{ (s64)(sent.sent - fate.ring - in), "came in and are not in rx_packets" },
+		{ (s64)m->bad, "are malformed and were received" },
+		{ (s64)m->strange, "are none of the source's" },
+		{ (s64)apps_disorder(apps), "are out of order" },
+		{ (s64)(fate.ring + fate.other) - (s64)sent.malformed, "were refused and are good" },
+	};
+	bool good = true;
 	unsigned int i;
 
-	for (i = 0; i < apps->ports; i++) {
-		disorder += apps_of(apps, i)->disorder;
-		strange += apps_of(apps, i)->strange;
+	for (i = 0; i < ARRAY_SIZE(faults); i++) {
+		/* Malformed frames may be lost elsewhere before they are refused. */
+		if (!faults[i].frames || (i == ARRAY_SIZE(faults) - 1 && faults[i].frames < 0))
+			continue;
+		complain("rate %llu: %lld frames %s", m->pps, faults[i].frames, faults[i].what);
+		good = false;
 	}
-	json_number("disorder", disorder);
-	json_number("strange", strange);
+	return good;
 }
 
-/* The lower bound in ns of the bucket that @ns is in: eight to a power of two. */
-static u64 bucket_of(u64 ns)
-{
-	unsigned int octave, shift;
-
-	if (ns < BUCKETS_OCTAVE)
-		return ns;
-	octave = 63 - (unsigned int)__builtin_clzll(ns);
-	shift = octave - 3;
-	return ns >> shift << shift;
-}
-
-/* "BOUND:COUNT ...", the bounds in ns, of sorted samples in us. */
+/* "BOUND:COUNT ...", the bounds in ns, eight to a power of two; of samples in us. */
 static void report_distribution(const double *us, size_t count)
 {
+	static struct histogram h;
 	char text[TEXT_MAX] = "";
-	size_t used = 0, i, k;
+	size_t used = 0, i;
+	unsigned int at, k;
 
-	for (i = 0; i < count && used < sizeof(text); i = k) {
-		u64 bound = bucket_of((u64)(us[i] * 1000 + 0.5));
+	h = (struct histogram){ };
+	for (i = 0; i < count; i++)
+		histogram_add(&h, (u64)(us[i] * 1000 + 0.5));
+	for (at = 0; at < HISTOGRAM_BUCKETS && used < sizeof(text); at += BUCKETS_TOGETHER) {
+		u64 samples = 0;
 
-		for (k = i; k < count && bucket_of((u64)(us[k] * 1000 + 0.5)) == bound; k++)
-			;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu:%zu",
-					 used ? " " : "", bound, k - i);
+		for (k = at; k < at + BUCKETS_TOGETHER; k++)
+			samples += h.bucket[k];
+		if (samples)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu:%llu",
+						 used ? " " : "", histogram_floor(at), samples);
 	}
 	if (used >= sizeof(text))
 		die(EXIT_FAILED, "latencies: too wide a distribution");
@@ -148,10 +193,10 @@ static void report_latency(const struct apps *apps)
 	unsigned int i;
 
 	us = apps_latencies(apps, &count);
-	json_number("latencies", count);
-	json_real("latency_mean_us", mean_of(us, count));
+	run_count("latencies", (s64)count);
+	run_real("latency_mean_us", mean_of(us, count));
 	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
-		json_real(quantiles[i].name, quantile(us, count, quantiles[i].q));
+		run_real(quantiles[i].name, quantile(us, count, quantiles[i].q));
 	report_distribution(us, count);
 	free(us);
 }
@@ -164,7 +209,7 @@ static void report_stats(const struct measurement *m)
 		char name[48];
 
 		snprintf(name, sizeof(name), "stat_%s", m->after.stat[i].name);
-		json_signed(name, (s64)(m->after.stat[i].value - m->before.stat[i].value));
+		run_count(name, (s64)(m->after.stat[i].value - m->before.stat[i].value));
 	}
 }
 
@@ -183,21 +228,22 @@ static bool enough(const struct run_options *o, const struct measurement *m, dou
 bool run_report(const struct run *run, const struct apps *apps, const struct measurement *m)
 {
 	double goodput;
-	u64 missing;
+	bool good;
 
 	json_open();
 	report_conditions(run, m);
 	goodput = report_throughput(apps, m);
 	report_cpu(run, apps, m);
-	missing = report_frames(m);
-	json_real("switches_per_s", (double)(m->after.switches - m->before.switches) /
-		  ((double)m->duration_ms / 1000));
-	report_disorder(apps);
+	report_frames(m);
+	run_real("switches_per_s", (double)(m->after.switches - m->before.switches) /
+		 ((double)m->duration_ms / 1000));
+	run_count("disorder", (s64)apps_disorder(apps));
+	run_count("strange", (s64)m->strange);
 	report_latency(apps);
 	if (run->options->stats)
 		report_stats(m);
 	json_close();
-	if (missing)
-		complain("rate %llu: %lld frames are missing", m->pps, (s64)missing);
-	return enough(run->options, m, goodput) && !missing;
+	good = all_right(apps, m);
+	good &= enough(run->options, m, goodput);
+	return run_required() && good;
 }

@@ -10,7 +10,7 @@
 #include "kmod.h"
 #include "run.h"
 
-/* A link is up after a second or two; an emulated card is deaf for one more. */
+/* A link is up after a second or two; an emulated card takes frames one later. */
 #define LINK_NS		(20 * NSEC_PER_SEC)
 #define PRIME_PPS	50
 #define PRIME_MS	10000
@@ -253,8 +253,8 @@ static bool primed(void *arg)
 }
 
 /*
- * QEMU's card is deaf for a second after its receiver has been configured: what
- * is sent to it waits, and then arrives all at once.
+ * QEMU's card takes nothing for a second after its receiver has been configured:
+ * what is sent to it waits, and then arrives all at once.
  */
 void run_prime(struct run *run)
 {

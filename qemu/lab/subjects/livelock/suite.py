@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The receive path."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
@@ -11,11 +12,18 @@ from lab.subjects.livelock import variants as livelock
 from lab.subjects.livelock.experiment import FUNCTIONS
 from lab.suite import SHARE_SHIFT, refused, shell, smp_machine
 
-# What must arrive of 60,000 frames a second, and kinds of frames that must not.
-RECEIVE_LEAST_PPS = 15000
 # A run takes the kernel with checks half a minute: what is ours, and a few of the rest.
 OURS = ("interrupt", "poll", "napi", "napi-threaded", "hybrid")
 MALFORMED = ("truncated", "length", "checksum", "ip-checksum", "oversized")
+
+# Frames a second: all arrive in a calm, and of an overload at least these; of what livelocks
+# there nothing but what its socket holds can be asked.
+CALM = "2000"
+FLOOD = "60000"
+LEAST = "15000"
+LIVELOCKS = ("interrupt", "napi", "e1000")
+SOCKET_HOLDS = 100
+LOSS_FREE = ("--require", "lost<=0")
 
 
 def _receive_machine(ports: int = 1) -> Machine:
@@ -29,66 +37,130 @@ def _receive_machine(ports: int = 1) -> Machine:
     )
 
 
-def _receive_run(name: str, variant: livelock.Variant, *args: str, debug: bool = True) -> Program:
-    """Frames for a variant for a moment; every one of them has to be accounted for."""
+def _receive_run(
+    name: str,
+    variant: livelock.Variant,
+    *args: str,
+    checks: tuple[str, ...],
+    debug: bool = True,
+) -> Program:
+    """Frames for a variant for a moment; every one of them has to be accounted for.
+
+    What a variant has to deliver as well is asked for in virtual time only.
+    """
     program = ("livelock-run", *variant.options(), "--duration", "500", "--warmup", "200")
     # In real time, on a kernel with checks, setting a run up takes seconds.
     short = (*program, "--soon", "5000", *args)
-    return Program(name, (*program, "--never-idle", *args), 120, short=short, debug=debug)
+    argv = (*program, "--never-idle", *checks, *args)
+    return Program(name, argv, 120, short=short, debug=debug)
+
+
+def _rates(variant: livelock.Variant) -> Iterator[Program]:
+    """A calm, a flood, and the calm after it."""
+    name, debug = variant.name, variant.name in OURS
+    if name in LIVELOCKS:
+        some = ("--require", f"received>={SOCKET_HOLDS}")
+        yield _receive_run(f"flood-{name}", variant, FLOOD, checks=some, debug=debug)
+    else:
+        least = ("--least", LEAST)
+        yield _receive_run(f"flood-{name}", variant, FLOOD, CALM, checks=least, debug=debug)
+    yield _receive_run(f"calm-{name}", variant, CALM, checks=LOSS_FREE, debug=debug)
+
+
+def _parameters() -> Boot:
+    """What the driver's parameters promise, each by itself; they outlive a run."""
+
+    def run(name: str, variant: livelock.Variant, setting: str, *args: str, checks: str) -> Program:
+        sets = {"nll/limit": "50", "nll/quota": "64", "nll/hold_us": "50000"}
+        sets.update([setting.split("=")])
+        words = tuple(f"{attribute}={value}" for attribute, value in sets.items())
+        changed = replace(variant, sets=(*variant.sets, *words))
+        required = tuple(word for check in checks.split() for word in ("--require", check))
+        return _receive_run(name, changed, *args, checks=required, debug=False)
+
+    # Peaks that come and go faster than a port may switch.
+    peaks = ("--function", "peaks", "--on", "5", "--off", "5", "30000")
+    return Boot(
+        "livelock-parameters",
+        _receive_machine(),
+        (
+            # In per cent, and three points.
+            *(
+                run(
+                    f"limit-{limit}",
+                    livelock.HYBRID,
+                    f"nll/limit={limit}",
+                    *(FLOOD, "200000"),
+                    checks=f"receiving_pct<={limit + 3} goodput_pps>={450 * limit}",
+                )
+                for limit in (20, 40)
+            ),
+            # A port gives way after four frames, so it has a quarter as many turns.
+            run(
+                "quota",
+                livelock.POLL,
+                "nll/quota=4",
+                *("--stats", FLOOD),
+                checks=f"received>={SOCKET_HOLDS * 50} stat_turns>={SOCKET_HOLDS * 50 // 4}",
+            ),
+            run(
+                "hold",
+                livelock.HYBRID,
+                "nll/hold_us=20000",
+                *peaks,
+                checks="switches_per_s>=1 switches_per_s<=100",
+            ),
+        ),
+    )
 
 
 def _livelock() -> Boot:
-    """The receive path: the source's controls, every variant, and frames that are not right.
-
-    What a variant has to deliver is asked for in virtual time only.
-    """
-    rates = ("2000", "60000")
-    flood = ("--least", str(RECEIVE_LEAST_PPS), *rates)
-    variants = tuple(
-        _receive_run(f"rates-{variant.name}", variant, *rates, debug=variant.name in OURS)
-        for variant in livelock.ALL
-    )
-    keeps = tuple(
-        _receive_run(f"no-livelock-{variant.name}", variant, *flood, debug=False)
-        for variant in (livelock.HYBRID, livelock.POLL, livelock.THREADED)
-    )
+    """The receive path: the source's controls, every variant, and frames that are not right."""
+    # The ramp comes to twice its mean, the peaks as well.
     functions = tuple(
         _receive_run(
-            f"function-{name}",
+            f"function-{name}-{rate}k",
             livelock.HYBRID,
-            *("--function", name, "20000"),
-            debug=name == "poisson",
+            *("--function", name, f"{rate}000"),
+            checks=checks,
+            debug=name == "poisson" and rate == 20,
         )
         for name in FUNCTIONS
+        for rate, checks in ((10, LOSS_FREE), (20, ("--least", LEAST)))
     )
     malformed = tuple(
         _receive_run(
             f"malformed-{kind}",
             livelock.HYBRID,
-            *("--malformed", kind, *rates),
+            *("--malformed", kind, CALM, FLOOD),
+            checks=("--least", LEAST),
             debug=kind in ("checksum", "oversized"),
         )
         for kind in MALFORMED
     )
+    variants = tuple(program for variant in livelock.ALL for program in _rates(variant))
     return Boot(
         "livelock",
         _receive_machine(),
         (
             Program("source", ("livelock-source-api", "--ktap"), 120),
-            *(*variants, *keeps, *functions, *malformed),
+            *(*variants, *functions, *malformed),
         ),
     )
 
 
 def _livelock_ports() -> Boot:
     """Three cards at once, where the hybrid has to be fair as well."""
-    flood = ("--ports", "3", "--least", str(RECEIVE_LEAST_PPS), "2000", "60000")
+    three = ("--ports", "3")
+    least = ("--least", LEAST)
+    fair = ("--require", "port_least_pps>=6500", "--require", "port_most_pps<=10500")
     return Boot(
         "livelock-ports",
         _receive_machine(3),
         (
-            _receive_run("hybrid", livelock.HYBRID, *flood, debug=False),
-            _receive_run("interrupt", livelock.INTERRUPT, "--ports", "3", "2000", "60000"),
+            _receive_run("hybrid", livelock.HYBRID, *three, CALM, FLOOD, CALM, checks=least),
+            _receive_run("fair", livelock.HYBRID, *three, FLOOD, checks=fair, debug=False),
+            _receive_run("interrupt", livelock.INTERRUPT, *three, CALM, checks=LOSS_FREE),
         ),
     )
 
@@ -246,6 +318,6 @@ def _livelock_tortures() -> tuple[Boot, ...]:
 def boots() -> tuple[Boot, ...]:
     """All of them."""
     return (
-        *(_livelock(), _livelock_ports(), _livelock_tools(), _livelock_driver()),
+        *(_livelock(), _parameters(), _livelock_ports(), _livelock_tools(), _livelock_driver()),
         *_livelock_tortures(),
     )
