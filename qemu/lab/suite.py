@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lab import LabError
 from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
@@ -90,11 +90,11 @@ def scenario(name: str, *args: str) -> Program:
     if not path.is_file():
         raise LabError(f"{path}: no such scenario", exit_code=1)
     head = header(path)
-    folder = path.parent.relative_to(SCENARIOS)
+    folder = PurePosixPath(IN_GUEST) / path.parent.relative_to(SCENARIOS)
     files: Mapping[str, Path] = {
-        f"{IN_GUEST}/{folder}/{file.name}": file for file in sorted(path.parent.glob("*.sh"))
+        f"{folder}/{file.name}": file for file in sorted(path.parent.glob("*.sh"))
     }
-    argv = ("sh", "-ex", f"/{IN_GUEST}/{folder}/{path.name}", *args)
+    argv = ("sh", "-ex", f"/{folder}/{path.name}", *args)
     return Program(head.name, argv, head.time_s, debug=head.debug, files=files)
 
 

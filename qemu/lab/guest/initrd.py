@@ -4,7 +4,7 @@
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lab import LabError
 from lab.guest.protocol import MODULE_DIR, PLAN_FILE, PROGRAM_DIR, in_archive
@@ -73,6 +73,11 @@ def pack(nodes: Iterable[Node]) -> bytes:
     return b"".join(parts)
 
 
+def _folders(names: Iterable[str]) -> set[str]:
+    """The directories that hold them."""
+    return {str(folder) for name in names for folder in PurePosixPath(name).parents} - {"."}
+
+
 def build(paths: Paths, plan: str, extra: Mapping[str, Path] | None = None) -> bytes:
     """The guest's initramfs: PID 1, our own programs, all in /lab/bin, the plan.
 
@@ -92,6 +97,7 @@ def build(paths: Paths, plan: str, extra: Mapping[str, Path] | None = None) -> b
                 nodes.append(
                     file(in_archive(f"{PROGRAM_DIR}/{program.name}"), program.read_bytes(), 0o755)
                 )
+    nodes += [directory(name) for name in _folders(extra or ()) if name not in DIRECTORIES]
     for name, source in (extra or {}).items():
         executable = source.stat().st_mode & stat.S_IXUSR
         nodes.append(file(name, source.read_bytes(), 0o755 if executable else 0o644))

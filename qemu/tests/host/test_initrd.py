@@ -53,6 +53,14 @@ def test_deterministic(built: Paths) -> None:
         assert fields[2:4] == [0, 0] and fields[5] == 0
 
 
+def test_folders_of_files_that_are_added(built: Paths) -> None:
+    """The kernel makes no directory that has no member of its own, and loses what is in it."""
+    members = headers(build(built, "plan", {"lab/new/deep/file": built.init}))
+    assert members["lab/new"][1] == members["lab/new/deep"][1] == 0o040755
+    names = list(members)
+    assert names.index("lab/new") < names.index("lab/new/deep") < names.index("lab/new/deep/file")
+
+
 def test_order_of_nodes() -> None:
     """Inodes follow the names, not the order of the arguments."""
     nodes = [file("b", b"1"), directory("a"), character_device("c", 1, 3)]
