@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.suite import SHARE_SHIFT, refused, shell, smp_machine
+from lab.suite import SHARE_SHIFT, refused, scenario, smp_machine
 
 # Ticket ratios of the share tests.
 RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
 DEBUG_RATIO = "10:1"
+# Lotteries are counted against quanta: one task with nearly all tickets, and more tasks.
+TURNS = ("1:1", "1000000:1", "5:4:3:2:1")
 SHARE_CASES = ("fork", "exec", "sleepwake", "change", "order")
 
 
@@ -34,6 +36,12 @@ def _share(name: str, seconds: int, *args: str) -> Program:
     return Program(name, (*program, str(seconds), *args), 120, short=(*program, "3", *args))
 
 
+def _turns(name: str, seconds: int, *args: str) -> Program:
+    """One lottery a quantum: in real time late ticks make that untrue."""
+    program = ("lottery-share", "--ktap", "--case", "turns", "--seconds", str(seconds), *args)
+    return Program(name, program, 120, debug=False)
+
+
 def _pool(pool: str) -> Boot:
     """The validators in virtual time, where shares and orders repeat exactly."""
     machine = Machine(accel="icount", icount_shift=SHARE_SHIFT, root=False)
@@ -46,7 +54,9 @@ def _pool(pool: str) -> Boot:
         (
             *shares,
             *(_share(f"share-{case}", 4, "--case", case, "3:1") for case in SHARE_CASES),
-            Program("fair", ("lottery-fair", "--ktap", "--tasks", "40"), 120),
+            _turns("turns", 2, *TURNS),
+            _turns("turns-5ms", 3, "--quantum", "5000", "3:1"),
+            Program("fair", ("lottery-fair", "--ktap", "--tasks", "40", "--work-ms", "50"), 120),
             Program("scale", ("lottery-scale", "100"), 120, short=("lottery-scale", "20")),
             Program(
                 "floor",
@@ -64,18 +74,12 @@ def _tools() -> Boot:
         "lottery-tools",
         smp_machine(2),
         (
-            shell("run-with-tickets", "lottery -t 300 sh -c 'lottery -p $$' | grep -w 300"),
-            shell("limits", "lottery -m"),
-            shell(
-                "tracepoints",
-                "trace-cmd record -q -e sched_lottery -o /tmp/t lottery-fair --tasks 5 && "
-                "trace-cmd report -i /tmp/t >/tmp/r && for e in draw enqueue dequeue; do "
-                "grep -m1 lottery_$e /tmp/r || exit 1; done",
-                120,
-            ),
+            scenario("lottery/run-with-tickets"),
+            scenario("lottery/limits"),
+            scenario("lottery/tracepoints"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
             refused("refuse-huge-tickets", "lottery -t 1000001 true"),
-            refused("refuse-task-file", "sh -c 'echo 10 ten >/tmp/t; lottery-fair /tmp/t'"),
+            scenario("lottery/refuse-task-file"),
             refused("refuse-empty-file", "lottery-fair /dev/null"),
             refused("refuse-no-tasks", "lottery-fair --tasks 0"),
             refused("refuse-scale-0", "lottery-scale 0"),
@@ -85,18 +89,13 @@ def _tools() -> Boot:
     )
 
 
-def _smp() -> Boot:
+def _smp(pool: str, seconds: int) -> Boot:
+    machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    program = ("lottery-smp", "--ktap", "--seconds")
     return Boot(
-        "lottery-smp",
-        Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False),
-        (
-            Program(
-                "lottery-smp",
-                ("lottery-smp", "--ktap"),
-                180,
-                short=("lottery-smp", "--ktap", "--seconds", "2"),
-            ),
-        ),
+        f"lottery-smp-{pool}",
+        machine.with_append(f"lottery_pool={pool}"),
+        (Program("lottery-smp", (*program, str(seconds)), 180, short=(*program, "2")),),
     )
 
 
@@ -110,9 +109,10 @@ def _nohz() -> Boot:
     )
 
 
-def _torture() -> Boot:
+def _torture(pool: str, seconds: int) -> Boot:
     """Everything at once, on CPUs that come and go."""
-    return Boot("lottery-torture", smp_machine(4, root=False), _torture_entries())
+    machine = smp_machine(4, root=False).with_append(f"lottery_pool={pool}")
+    return Boot(f"lottery-torture-{pool}", machine, _torture_programs(seconds))
 
 
 def _torture_core() -> Boot:
@@ -125,18 +125,19 @@ def _torture_core() -> Boot:
     return Boot(
         "lottery-torture-core",
         replace(machine, devices=(*machine.devices, "-smp", "4,sockets=1,cores=2,threads=2")),
-        _torture_entries("--no-hotplug"),
+        _torture_programs(60, "--no-hotplug"),
     )
 
 
-def _torture_entries(*args: str) -> tuple[Program, ...]:
+def _torture_programs(seconds: int, *args: str) -> tuple[Program, ...]:
     program = ("lottery-torture", "--ktap", *args, "--seconds")
-    return (Program("lottery-torture", (*program, "60"), 300, short=(*program, "20")),)
+    return (Program("lottery-torture", (*program, str(seconds)), 300, short=(*program, "20")),)
 
 
 def boots() -> tuple[Boot, ...]:
-    """All of them."""
+    """All of them. The rbtree is what boots by default, and is tested for longer."""
     return (
-        *(_api(), _pool("list"), _pool("rbtree"), _tools(), _smp()),
-        *(_nohz(), _torture(), _torture_core()),
+        *(_api(), _pool("list"), _pool("rbtree"), _tools()),
+        *(_smp("rbtree", 5), _smp("list", 2), _nohz()),
+        *(_torture("rbtree", 60), _torture("list", 30), _torture_core()),
     )
