@@ -21,7 +21,6 @@
 
 #define READS		16U
 #define BLOCK		4096U
-#define COUNTER		"raised_requests"
 
 static char old_scheduler[64];
 
@@ -29,6 +28,12 @@ static char old_scheduler[64];
 struct reader {
 	struct ioprio prio;
 	const char *group;	/* NULL: the one of this program */
+};
+
+/* What became of requests. */
+struct effect {
+	u64 raised;
+	u64 exempt;
 };
 
 static void scheduler_path(char *path, size_t size)
@@ -84,10 +89,17 @@ static int read_disk(const struct reader *r)
 	return EXIT_GOOD;
 }
 
-/* How much the counter grows while @r reads. */
-static u64 raised_by(struct ktap_case *t, const struct reader *r)
+static struct effect effect_now(struct ktap_case *t)
 {
-	u64 before = counter_now(t, COUNTER);
+	return (struct effect){
+		counter_now(t, "raised_requests"), counter_now(t, "tag_exemptions")
+	};
+}
+
+/* How much both counters grow while @r reads. */
+static struct effect effect_of(struct ktap_case *t, const struct reader *r)
+{
+	struct effect before = effect_now(t), after;
 	pid_t self = getpid(), pid = fork();
 
 	if (!pid) {
@@ -97,17 +109,33 @@ static u64 raised_by(struct ktap_case *t, const struct reader *r)
 	if (pid < 0)
 		die(EXIT_FAILED, "cannot start a child: %s", strerror(errno));
 	expect(t, !wait_child(pid, now_ns() + API_WAIT_NS), "the reader failed");
-	return counter_now(t, COUNTER) - before;
+	after = effect_now(t);
+	return (struct effect){ after.raised - before.raised, after.exempt - before.exempt };
 }
 
-static void expect_raised(struct ktap_case *t, const char *who, struct reader r, bool raised)
+static void expect_count(struct ktap_case *t, const char *who, const char *what, u64 count,
+			 bool all)
 {
-	u64 grown = raised_by(t, &r);
-
-	if (raised)
-		expect(t, grown >= READS, "%s: %llu of %u requests", who, grown, READS);
+	if (all)
+		expect(t, count >= READS, "%s: %llu of %u requests %s", who, count, READS, what);
 	else
-		expect(t, !grown, "%s: %llu requests", who, grown);
+		expect(t, !count, "%s: %llu requests %s", who, count, what);
+}
+
+/* Whether all or none of what @r reads is raised, and exempt from BFQ's limits of tags. */
+static void expect_effect(struct ktap_case *t, const char *who, struct reader r, bool raised,
+			  bool exempt)
+{
+	struct effect effect = effect_of(t, &r);
+	u64 tags;
+
+	expect_count(t, who, "raised", effect.raised, raised);
+	expect_count(t, who, "exempt", effect.exempt, exempt && !wrais_get("tags", &tags));
+}
+
+static void expect_privileged(struct ktap_case *t, const char *who, struct reader r, bool is)
+{
+	expect_effect(t, who, r, is, is);
 }
 
 static const struct reader rt = { .prio = { IO_RT, 0 } };
@@ -128,7 +156,7 @@ static void nothing_when_off(struct ktap_case *t)
 
 	switch_all(t, false);
 	wrais_read(&before);
-	expect_raised(t, "real time", rt, false);
+	expect_privileged(t, "real time", rt, false);
 	wrais_read(&after);
 	for (i = 0; i < after.count; i++)
 		if (wrais_find(&before, after.stat[i].name, &value))
@@ -136,21 +164,31 @@ static void nothing_when_off(struct ktap_case *t)
 			       after.stat[i].name, after.stat[i].value, value);
 }
 
-static void part_off(struct ktap_case *t)
+static void no_raise(struct ktap_case *t)
 {
 	switch_all(t, true);
 	wrais_set("raise", 0);
-	expect_raised(t, "real time", rt, false);
+	expect_effect(t, "real time", rt, false, true);
+}
+
+static void no_tags(struct ktap_case *t)
+{
+	switch_all(t, true);
+	if (wrais_set("tags", 0)) {
+		skip_test(t, "this kernel was built without it");
+		return;
+	}
+	expect_effect(t, "real time", rt, true, false);
 }
 
 static void classes(struct ktap_case *t)
 {
 	switch_all(t, true);
-	expect_raised(t, "no class", (struct reader){ .prio = { IO_NONE, 0 } }, false);
-	expect_raised(t, "best effort 0", (struct reader){ .prio = { IO_BE, 0 } }, false);
-	expect_raised(t, "idle", (struct reader){ .prio = { IO_IDLE, 0 } }, false);
-	expect_raised(t, "real time 0", rt, true);
-	expect_raised(t, "real time 7", (struct reader){ .prio = { IO_RT, 7 } }, true);
+	expect_privileged(t, "no class", (struct reader){ .prio = { IO_NONE, 0 } }, false);
+	expect_privileged(t, "best effort 0", (struct reader){ .prio = { IO_BE, 0 } }, false);
+	expect_privileged(t, "idle", (struct reader){ .prio = { IO_IDLE, 0 } }, false);
+	expect_privileged(t, "real time 0", rt, true);
+	expect_privileged(t, "real time 7", (struct reader){ .prio = { IO_RT, 7 } }, true);
 }
 
 /* A member needs the attribute in its cgroup and in all above. */
@@ -159,7 +197,7 @@ static void cgroups(struct ktap_case *t)
 	static const struct {
 		const char *parent;
 		const char *child;
-		bool raised;
+		bool privileged;
 	} cases[] = {
 		{ "0", "0", false }, { "1", "0", false }, { "0", "1", false },
 		{ "1", "1", true }, { "0", "1", false }, { "1", "1", true },
@@ -180,7 +218,7 @@ static void cgroups(struct ktap_case *t)
 		       !group_set(API_CHILD, cases[i].child), "cannot set " CGROUP_SWITCH);
 		snprintf(who, sizeof(who), "member, %s below %s", cases[i].child,
 			 cases[i].parent);
-		expect_raised(t, who, r, cases[i].raised);
+		expect_privileged(t, who, r, cases[i].privileged);
 	}
 	groups_remove();
 }
@@ -189,15 +227,16 @@ void api_effects(struct ktap *parent)
 {
 	static const struct ktap_test tests[] = {
 		{ "nothing counts when off", nothing_when_off },
-		{ "not without raise", part_off },
+		{ "raised not without raise", no_raise },
+		{ "exempt not without tags", no_tags },
 		{ "classes", classes },
 		{ "cgroups", cgroups },
 	};
 
 	if (!choose_bfq()) {
-		ktap_skip(parent, "whose requests are raised", "no disk with bfq (--disk)");
+		ktap_skip(parent, "whose requests are privileged", "no disk with bfq (--disk)");
 		return;
 	}
-	ktap_group(parent, "whose requests are raised", tests, ARRAY_SIZE(tests));
+	ktap_group(parent, "whose requests are privileged", tests, ARRAY_SIZE(tests));
 	choose_old();
 }

@@ -1,20 +1,52 @@
 # SPDX-License-Identifier: GPL-2.0
 """Privileged I/O."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
-from lab.subjects.wrais.variants import PARTS
 from lab.suite import smp_machine
 
 # The slow disk's pages, of which a small file system touches few, and the cache.
 MEM_MB = 1536
 DISK = Ext4(size_mb=256, block=4096, journal_mb=8)
 SCHEDS = ("bfq", "mq-deadline", "kyber", "none")
-PROBES = ("fsync", "write70", "think", "random")
+PRIVILEGED = ("--sched", "bfq", "--wrais", "all")
+# What a start is, and the counters that it makes grow.
+PROBES = {
+    "fsync": ("copy_outs", "inherits"),
+    "write70": ("dirty_breaks", "dirty_naps", "dirty_holds"),
+    "think": ("think_turns",),
+}
+# Metadata in plenty, and an inode that is always being written.
+JOURNAL_DATA = (
+    *("--mount-options", "data=journal", "--probe", "write70", "--pages", "1000"),
+    *("-r", "0", "-w", "2"),
+)
+# A short window: who uses the disk for a second has used it for long.
+WINDOW = ("--knob", "floor_window_ms=1000")
+RANDOM = ("--probe", "random", "--pages", "1000", *WINDOW)
+ENDLESS = ("--endless", "3", *WINDOW)
+# Anybody may have this class; it starts slowly.
+UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
+NOT_FOR_OTHERS = (
+    *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits", "-joins"),
+    *("-flusher_skips", "-think_turns", "-floor_turns", "-random_turns"),
+)
+# A start without a part, and what is not counted then.
+WITHOUT = {
+    "raise": ((), ("-raised_requests",)),
+    "join": ((), ("-joins",)),
+    "dirty": ((), ("-dirty_breaks", "-dirty_naps", "-dirty_holds")),
+    "flusher": ((), ("-flusher_skips",)),
+    "copy_out": (("--probe", "fsync"), ("-copy_outs",)),
+    "inherit": (("--probe", "fsync"), ("-inherits",)),
+    "tags": ((), ("-tag_exemptions",)),
+}
+NO_FLOOR = ("-floor_turns", "-random_turns")
 # Little memory, so that it could run out.
 SAFETY_MEM_MB = 512
 # Each wait of theirs ends earlier, after four minutes, with a better message.
@@ -44,32 +76,51 @@ def _api() -> Boot:
     return Boot("wrais-api", _machine(), (Program("wrais-api", ("wrais-api", "--ktap"), 120),))
 
 
-def _run(name: str, *args: str, load: int = 1) -> Program:
-    """A short start beside so many readers and writers, on files that fit a small disk."""
+def _run(name: str, *args: str, load: int = 1, expect: Sequence[str] = ()) -> Program:
+    """A short start beside readers and writers, on files that fit a small disk.
+
+    These counters must grow meanwhile, and those with a "-" in front must not. A
+    shortened run, which may be one in real time and with checks, asks for less: there
+    it is not known what meets whom.
+    """
     program = ("wrais-run", "--disk", slowdisk.DEVICE, "--mount", "--dir", "/run/wrais")
     sizes = ("--pages", "2000", "--read-size", "8", "--write-size", "16", "--pass", "64")
     amount = ("-r", str(load), "-w", str(load), "--repeats", "1", "--limit", "60")
     limits = ("--dirty-bytes", "8000000", "--dirty-background-bytes", "4000000")
-    return Program(name, (*program, *sizes, *amount, *limits, *args), 180)
+    argv = (*program, *sizes, *amount, *limits, *args)
+    counters = ("--expect", ",".join(expect)) if expect else ()
+    certain = all(counter.startswith("-") for counter in expect)
+    return Program(name, (*argv, *counters), 180, short=None if certain else argv)
 
 
 def _io() -> Boot:
-    """The suite of privileged I/O itself: every scheduler, probe and part once."""
-    privileged = ("--sched", "bfq", "--wrais", "all")
-    plain = ("--wrais", "none", "--sched")
-    probes = tuple(_run(f"probe-{probe}", *privileged, "--probe", probe) for probe in PROBES)
+    """The suite of privileged I/O itself: every scheduler, probe and part once.
+
+    Each part acts in one of the runs at least, none acts for who is not
+    privileged, and what is switched off does not act.
+    """
     return Boot(
         "wrais-io",
         _machine(),
         (
             Program("disk", slowdisk.DISK),
-            *(_run(f"sched-{name}", *plain, name) for name in SCHEDS),
-            _run("privileged", *privileged),
-            _run("privileged-4r4w", *privileged, load=4),
-            *probes,
-            _run("endless", *privileged, "--endless", "5"),
-            _run("journal-data", *privileged, "--mount-options", "data=journal"),
-            *(_run(f"no-{part}", *privileged[:-1], f"all,-{part}") for part in PARTS),
+            *(_run(f"sched-{name}", "--wrais", "none", "--sched", name) for name in SCHEDS),
+            _run("privileged", *PRIVILEGED, expect=("raised_requests", "tag_exemptions")),
+            _run("privileged-4r4w", *PRIVILEGED, load=4),
+            _run("unprivileged", *PRIVILEGED, *UNPRIVILEGED, expect=NOT_FOR_OTHERS),
+            *(
+                _run(f"probe-{probe}", *PRIVILEGED, "--probe", probe, expect=expect)
+                for probe, expect in PROBES.items()
+            ),
+            _run("journal-data", *PRIVILEGED, *JOURNAL_DATA, expect=("joins", "flusher_skips")),
+            *(
+                _run(f"no-{part}", *PRIVILEGED, "--wrais", f"all,-{part}", *args, expect=expect)
+                for part, (args, expect) in WITHOUT.items()
+            ),
+            # Last: the number that they set stays as it is.
+            _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
+            _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
+            _run("no-floor", *PRIVILEGED, "--wrais", "all,-floor", *ENDLESS, expect=NO_FLOOR),
         ),
         disk=DISK,
     )
