@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The mutants fit the tree as it is, and the cheapest of each kind is caught.
+
+make test-mutants tries them all.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+
+import pytest
+
+from lab.host.overlay import refusal
+from lab.mutants import Kind, Mutant, Verdict, apply_command, load, try_mutant
+from lab.paths import Paths
+
+MUTANTS = load(Paths.from_env())
+OFTEN = [mutant for mutant in MUTANTS if mutant.often]
+
+
+def test_one_of_each_kind() -> None:
+    assert Counter(mutant.kind for mutant in OFTEN) == Counter(Kind)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
+def test_it_applies(lab_paths: Paths, mutant: Mutant) -> None:
+    argv = [*apply_command(lab_paths, mutant), "--dry-run"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("mutant", OFTEN, ids=[mutant.name for mutant in OFTEN])
+def test_it_is_caught(lab_paths: Paths, mutant: Mutant) -> None:
+    why = refusal()
+    if why:
+        pytest.skip(why)
+    result = try_mutant(lab_paths, mutant)
+    assert result.verdict is Verdict.CAUGHT, str(result)
