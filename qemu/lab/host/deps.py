@@ -1,131 +1,280 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The Debian packages that each purpose needs: named, and installed when we are root."""
+"""What each purpose needs of the machine: looked for, named, and installed when we are root.
+
+Commands, headers and libraries are looked for, not packages: it does not
+matter who brought them. Packages are known for Debian, Ubuntu and Fedora.
+"""
 
 import argparse
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.paths import Paths
 
-SOURCE_PACKAGE = "linux-source-6.12"
+# Some of it is not in the PATH of everybody who may run it.
+SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+HEADERS = ("/usr/include", "/usr/include/*", "/usr/local/include")
+LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib/*", "/usr/local/lib")
+DEBIAN_DIR = Path("/usr/src")
+DEBIAN_GLOB = "linux-source-6.12.tar*"
+OS_RELEASE = Path("/etc/os-release")
 
-TOOLCHAIN = ("gcc", "libc6-dev", "make")
+
+def have_command(name: str) -> bool:
+    """A program of that name can be started."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *SBIN))
+    return shutil.which(name, path=path) is not None
+
+
+def _in_any(directories: Iterable[str], name: str) -> bool:
+    return any(any(Path("/").glob(f"{where[1:]}/{name}")) for where in directories)
+
+
+def have_header(name: str) -> bool:
+    """The compiler finds the header without being told where."""
+    return _in_any(HEADERS, name)
+
+
+def have_library(name: str) -> bool:
+    """The same of a static library, such as libc.a."""
+    return _in_any(LIBRARIES, name)
+
+
+def have_file(name: str) -> bool:
+    """A file of that absolute name."""
+    return Path(name).is_file()
+
+
+def have_module(name: str) -> bool:
+    """This Python can import it."""
+    return importlib.util.find_spec(name) is not None
+
+
+def have_source(pattern: str) -> bool:
+    """A packed kernel source where Debian puts it."""
+    return any(DEBIAN_DIR.glob(pattern))
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing to look for, and the packages that bring it; None where there is none."""
+
+    have: Callable[[str], bool]
+    name: str
+    debian: str
+    ubuntu: str | None
+    fedora: str | None
+
+    def missing(self) -> bool:
+        """It is not here."""
+        return not self.have(self.name)
+
+
+def _need(
+    have: Callable[[str], bool], name: str, debian: str = "", fedora: str | None = ""
+) -> Need:
+    """Packages are called as what they bring, and in Ubuntu as in Debian, unless said."""
+    debian = debian or name
+    return Need(have, name, debian, debian, debian if fedora == "" else fedora)
+
+
+SOURCE = Need(have_source, DEBIAN_GLOB, "linux-source-6.12", None, None)
+TOOLCHAIN = (
+    _need(have_command, "gcc"),
+    _need(have_command, "make"),
+    _need(have_header, "stdio.h", "libc6-dev", "glibc-devel"),
+)
 KERNEL = (
     *TOOLCHAIN,
-    "bc",
-    "bison",
-    "cpio",
-    "flex",
-    "kmod",
-    "libelf-dev",
-    "lz4",
-    "patch",
-    "perl",
-    "xz-utils",
-    SOURCE_PACKAGE,
+    *(_need(have_command, name) for name in ("bc", "bison", "cpio", "flex", "kmod", "lz4")),
+    *(_need(have_command, name) for name in ("patch", "perl")),
+    _need(have_command, "xz", "xz-utils", "xz"),
+    _need(have_header, "libelf.h", "libelf-dev", "elfutils-libelf-devel"),
+    SOURCE,
 )
-PURPOSES: dict[str, tuple[str, ...]] = {
+PYTHON = _need(have_module, "ensurepip", "python3-venv", "python3")
+PURPOSES: dict[str, tuple[Need, ...]] = {
     "kernel": KERNEL,
-    "llvm": ("clang", "lld", "llvm"),
-    "userland": (*TOOLCHAIN, "g++", "libsqlite3-dev", "libzmq3-dev"),
-    # uidmap is how mmdebstrap works without root.
-    "image": ("mmdebstrap", "squashfs-tools-ng", "uidmap"),
-    # e2fsprogs makes the file systems of guests that have no disk.
-    "emulator": ("e2fsprogs", "qemu-system-x86"),
-    "python": ("python3-venv",),
+    "llvm": (
+        _need(have_command, "clang"),
+        _need(have_command, "ld.lld", "lld", "lld"),
+        _need(have_command, "llvm-ar", "llvm", "llvm"),
+    ),
+    # Programs of the guest are static; Fedora has no such libraries of these two.
+    "userland": (
+        *TOOLCHAIN,
+        _need(have_command, "g++", "g++", "gcc-c++"),
+        _need(have_library, "libc.a", "libc6-dev", "glibc-static"),
+        _need(have_library, "libsqlite3.a", "libsqlite3-dev", None),
+        _need(have_library, "libzmq.a", "libzmq3-dev", None),
+    ),
+    "image": (
+        _need(have_command, "mmdebstrap"),
+        _need(have_command, "tar2sqfs", "squashfs-tools-ng"),
+        # How mmdebstrap works without root.
+        _need(have_command, "newuidmap", "uidmap", "shadow-utils"),
+        _need(
+            have_file,
+            "/usr/share/keyrings/debian-archive-keyring.gpg",
+            "debian-archive-keyring",
+            "debian-keyring",
+        ),
+    ),
+    "emulator": (
+        # The file systems of guests that have no disk.
+        _need(have_command, "mke2fs", "e2fsprogs"),
+        _need(have_command, "qemu-system-x86_64", "qemu-system-x86"),
+    ),
+    "python": (PYTHON,),
     # What is compared with, and what makes containers, in runs on the host itself.
-    "peers": ("crun", "iperf3", "iproute2"),
-    "check": (*KERNEL, "git", "python3-venv", "sparse"),
-    "menuconfig": (*KERNEL, "libncurses-dev", "pkg-config"),
-    "tags": (*KERNEL, "universal-ctags"),
+    "peers": (
+        _need(have_command, "crun"),
+        _need(have_command, "iperf3"),
+        _need(have_command, "ip", "iproute2", "iproute"),
+    ),
+    "check": (*KERNEL, _need(have_command, "git"), PYTHON, _need(have_command, "sparse")),
+    "menuconfig": (
+        *KERNEL,
+        _need(have_header, "ncurses.h", "libncurses-dev", "ncurses-devel"),
+        _need(have_command, "pkg-config", "pkg-config", "pkgconf-pkg-config"),
+    ),
+    "tags": (*KERNEL, _need(have_command, "ctags", "universal-ctags", "ctags")),
 }
+ALL = "all"
 
-# Installed along with missing packages, but never a reason to stop.
-WELCOME = {"kernel": ("ccache",)}
-
-Run = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
+# Installed along with what is missing, but never a reason to stop.
+OPTIONAL = {"kernel": (_need(have_command, "ccache"),)}
 
 
-def needed(purposes: Iterable[str], own_source: bool) -> list[str]:
-    """Packages for the purposes, sorted. own_source: KERNEL= gives the kernel's source."""
-    packages: set[str] = set()
+def needed(purposes: Iterable[str], own_source: bool) -> list[Need]:
+    """What the purposes need, each once. own_source: KERNEL= gives the kernel's source."""
+    needs: dict[str, Need] = {}
     for purpose in purposes:
-        if purpose not in PURPOSES:
-            raise LabError(f"purpose '{purpose}': allowed are {', '.join(PURPOSES)}")
-        packages.update(PURPOSES[purpose])
+        if purpose not in (*PURPOSES, ALL):
+            raise LabError(f"purpose '{purpose}': allowed are {', '.join(PURPOSES)}, {ALL}")
+        names = [purpose] if purpose != ALL else [name for name in PURPOSES if name != "llvm"]
+        needs.update((need.name, need) for name in names for need in PURPOSES[name])
     if own_source:
-        packages.discard(SOURCE_PACKAGE)
-    return sorted(packages)
+        needs.pop(SOURCE.name, None)
+    return list(needs.values())
 
 
-def _capture(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
+@dataclass(frozen=True)
+class System:
+    """A distribution as far as packages go: which ones it has, and the command for them."""
+
+    name: str
+    install: str
+    package: Callable[[Need], str | None]
 
 
-def missing(packages: Sequence[str], run: Run = _capture) -> list[str]:
-    """Those of the packages that dpkg does not report as installed."""
-    if not packages:
-        return []
-    # Unknown names make dpkg-query exit 1 but the known ones are still listed.
-    answer = run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages])
-    installed = {
-        line.split()[0] for line in answer.stdout.splitlines() if line.endswith(" installed")
-    }
-    return [package for package in packages if package not in installed]
+_APT = "apt-get install --no-install-recommends"
+DEBIAN = System("Debian", _APT, lambda need: need.debian)
+UBUNTU = System("Ubuntu", _APT, lambda need: need.ubuntu)
+FEDORA = System("Fedora", "dnf install", lambda need: need.fedora)
 
 
-def install(packages: Sequence[str], log: Path) -> None:
+def system(os_release: Path = OS_RELEASE) -> System | None:
+    """The distribution that this is or is like, or None."""
+    try:
+        lines = os_release.read_text().splitlines()
+    except OSError:
+        return None
+    fields = dict(line.split("=", 1) for line in lines if "=" in line)
+    like = [fields.get(key, "").strip("\"'") for key in ("ID", "ID_LIKE")]
+    if like[0] == "debian":
+        return DEBIAN
+    words = " ".join(like).split()
+    if "debian" in words or "ubuntu" in words:
+        return UBUNTU
+    return FEDORA if "fedora" in words else None
+
+
+def packages(needs: Iterable[Need], where: System) -> list[str]:
+    """Packages that bring what is needed, sorted."""
+    return sorted({name for need in needs if (name := where.package(need))})
+
+
+def advice(lacking: Sequence[Need], where: System | None, sudo: str = "sudo ") -> str:
+    """What a person has to do about what is missing, in one line."""
+    if where is None:
+        names = " ".join(need.name for need in lacking)
+        return f"missing: {names} (in Debian: {' '.join(packages(lacking, DEBIAN))})"
+    parts: list[str] = []
+    if found := packages(lacking, where):
+        parts.append(f"packages are missing, install them with: {sudo}{where.install} ")
+        parts[-1] += " ".join(found)
+    without = [need for need in lacking if not where.package(need)]
+    if SOURCE in without:
+        parts.append(f"{where.name} has no Linux 6.12: give KERNEL=<its directory or tarball>")
+    if rest := [need.name for need in without if need is not SOURCE]:
+        parts.append(f"{where.name} has no package with {' '.join(rest)}: install from source")
+    return "; ".join(parts)
+
+
+def install(names: Sequence[str], log: Path) -> None:
     """apt-get the packages as root; its output goes to the log. Exit code 1 if it fails."""
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as out:
         for argv in (
+            # What an interrupted run has left half-installed: the others would refuse.
+            ["dpkg", "--configure", "-a"],
             ["apt-get", "update"],
-            ["apt-get", "install", "-y", "--no-install-recommends", *packages],
+            ["apt-get", "install", "-y", "--no-install-recommends", *names],
         ):
             done = subprocess.run(
                 argv, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False
             )
-            # Stale package lists may still be good enough to install from.
-            if done.returncode and argv[1] == "install":
-                raise LabError(f"apt-get install failed: see {log}", exit_code=1)
+    # Stale package lists may still be good enough to install from.
+    if done.returncode:
+        said = [line for line in log.read_text().splitlines() if line.startswith("E: ")]
+        why = said[-1] if said else f"exit code {done.returncode}"
+        raise LabError(f"apt-get install failed: {why}; all of it: {log}", exit_code=1)
 
 
-def ensure(purposes: Sequence[str], own_source: bool, log: Path, root: bool | None = None) -> None:
-    """Make the packages of the purposes be there, or say how (LabError, exit code 2)."""
-    packages = needed(purposes, own_source)
-    if not shutil.which("dpkg-query"):
-        raise LabError(f"no dpkg-query: this is not Debian; needed are {' '.join(packages)}")
-    lacking = missing(packages)
+def ensure(
+    purposes: Sequence[str],
+    own_source: bool,
+    log: Path,
+    root: bool | None = None,
+    where: System | None = None,
+) -> None:
+    """Have what the purposes need, or say how to get it (LabError, exit code 2)."""
+    lacking = [need for need in needed(purposes, own_source) if need.missing()]
     if not lacking:
         return
-    welcome = [name for purpose in purposes for name in WELCOME.get(purpose, ())]
-    lacking += missing(sorted(set(welcome)))
-    if os.geteuid() != 0 if root is None else not root:
-        raise LabError(
-            "packages are missing, install them with: "
-            f"sudo apt-get install --no-install-recommends {' '.join(lacking)}"
-        )
-    print(f"lab: installing missing packages: {' '.join(lacking)}", file=sys.stderr, flush=True)
-    install(lacking, log)
+    where = where or system()
+    if root is None:
+        root = os.geteuid() == 0
+    sudo = "" if root else "sudo "
+    if where is None or any(not where.package(need) for need in lacking):
+        raise LabError(advice(lacking, where, sudo))
+    optional = [need for purpose in purposes for need in OPTIONAL.get(purpose, ())]
+    lacking += [need for need in optional if need.missing()]
+    if not root or where is FEDORA:
+        raise LabError(advice(lacking, where, sudo))
+    names = packages(lacking, where)
+    print(f"lab: installing missing packages: {' '.join(names)}", file=sys.stderr, flush=True)
+    install(names, log)
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The verb deps."""
-    parser = subparsers.add_parser("deps", help="install, or name, the Debian packages needed")
-    which = f"of {', '.join(PURPOSES)}; default: all but llvm"
+    parser = subparsers.add_parser("deps", help="install, or name, the packages that are missing")
+    which = f"of {', '.join(PURPOSES)}; {ALL} (the default) is all of them but llvm"
     parser.add_argument("purposes", nargs="*", metavar="PURPOSE", help=which)
     parser.add_argument("--source", default="", help="kernel source that is not Debian's")
     parser.set_defaults(func=_main)
 
 
 def _main(args: argparse.Namespace) -> int:
-    from lab.paths import Paths
-
-    purposes: list[str] = args.purposes or [name for name in PURPOSES if name != "llvm"]
-    ensure(purposes, bool(args.source), Paths.from_env().logs / "apt.log")
+    ensure(args.purposes or [ALL], bool(args.source), Paths.from_env().logs / "apt.log")
     return 0

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab import LabError
+from lab.host.deps import OS_RELEASE
 from lab.host.progress import Progress
 from lab.paths import Paths
 
@@ -55,6 +56,9 @@ OPTIONS = (
     *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
 )
 
+# The image on hosts that are no release of Debian, from the mirror that mmdebstrap knows.
+ELSEWHERE = "bookworm"
+
 # What the network needs to work as it does for the host's own apt.
 _ACQUIRE = re.compile(r'^(Acquire::(?:http|https|ftp|Retries|ForceIPv[46])\b.*) (".*");$')
 
@@ -72,13 +76,18 @@ def _output(argv: Sequence[str]) -> str:
     return done.stdout
 
 
-def release(os_release: Path = Path("/etc/os-release")) -> str:
-    """Code name of the host's Debian release, such as "bookworm"."""
-    for line in os_release.read_text().splitlines():
-        key, _, value = line.partition("=")
-        if key == "VERSION_CODENAME" and value:
-            return value.strip('"')
-    raise LabError(f"{os_release}: no VERSION_CODENAME: this is not a Debian release")
+def release(os_release: Path = OS_RELEASE) -> str:
+    """Code name of the host's Debian release, such as "bookworm"; "" for anything else."""
+    fields = dict(line.split("=", 1) for line in _lines(os_release) if "=" in line)
+    of_debian = fields.get("ID", "").strip('"') == "debian"
+    return fields.get("VERSION_CODENAME", "").strip('"') if of_debian else ""
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text().splitlines()
+    except OSError:
+        return []
 
 
 def sources(suite: str, output: Output = _output) -> list[Path]:
@@ -112,7 +121,8 @@ def digest(suite: str) -> str:
 
 def make(paths: Paths) -> None:
     """Have $(O)/rootfs.sqfs, building it only if its package list has changed."""
-    suite = release()
+    own = release()
+    suite = own or ELSEWHERE
     stamp = paths.rootfs.with_suffix(".json")
     key = digest(suite)
     if paths.rootfs.exists() and stamp.exists() and stamp.read_text() == key:
@@ -124,7 +134,8 @@ def make(paths: Paths) -> None:
     log = paths.logs / "rootfs.log"
     names = ", ".join(PACKAGES)
     print(f"lab: root image of Debian {suite} with {names}", file=sys.stderr, flush=True)
-    argv = ["mmdebstrap", *OPTIONS, *acquire_options(), suite, "-", *map(str, sources(suite))]
+    argv = ["mmdebstrap", *OPTIONS, *acquire_options(), suite, "-"]
+    argv += map(str, sources(suite)) if own else []
     stamp.unlink(missing_ok=True)
     part = paths.rootfs.with_suffix(".part")
     try:
@@ -156,12 +167,18 @@ def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
         assert unpack.stdout and unpack.stderr
         # Only tar2sqfs holds the reading end now: it sees the end of the tar.
         unpack.stdout.close()
-        for line in unpack.stderr:
-            out.write(line)
-            done += line.startswith("I: ")
-            progress.update(done)
-        statuses = unpack.wait(), squash.wait()
-        progress.close()
+        try:
+            for line in unpack.stderr:
+                out.write(line)
+                done += line.startswith("I: ")
+                progress.update(done)
+        except BaseException:
+            # After an interruption, or with a full disk, it would go on without us.
+            unpack.terminate()
+            raise
+        finally:
+            statuses = unpack.wait(), squash.wait()
+            progress.close()
     if any(statuses):
         errors = [line for line in log.read_text().splitlines() if line.startswith("E: ")]
         why = errors[0] if errors else f"exit codes {statuses[0]} and {statuses[1]}"

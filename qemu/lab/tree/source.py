@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import IO
 
 from lab import LabError
+from lab.host.deps import DEBIAN_DIR, DEBIAN_GLOB
 from lab.host.progress import Progress
 
 SERIES = (6, 12)
-DEBIAN_GLOB = "linux-source-6.12.tar*"
-DEBIAN_DIR = Path("/usr/src")
 CHUNK = 1 << 20
 
 # tar's own option for what the file name ends in.

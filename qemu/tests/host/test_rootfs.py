@@ -43,9 +43,10 @@ def test_release(tmp_path: Path) -> None:
     file = tmp_path / "os-release"
     file.write_text('ID=debian\nVERSION_CODENAME="bookworm"\n')
     assert rootfs.release(file) == "bookworm"
-    file.write_text("ID=other\n")
-    with pytest.raises(LabError, match="no VERSION_CODENAME"):
-        rootfs.release(file)
+    for other in ("ID=ubuntu\nVERSION_CODENAME=noble\n", "ID=debian\n", ""):
+        file.write_text(other)
+        assert rootfs.release(file) == ""
+    assert rootfs.release(tmp_path / "gone") == ""
 
 
 def test_only_files_of_the_suites_main_component() -> None:
@@ -116,6 +117,31 @@ def test_made_once(paths: Paths) -> None:
     paths.rootfs.unlink()
     rootfs.make(paths)
     assert len(calls(paths)) == 2
+
+
+def test_elsewhere_it_is_debian_from_its_own_mirror(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host's apt, if it has one, knows nothing of Debian."""
+    monkeypatch.setattr(rootfs, "release", lambda: "")
+    monkeypatch.setattr(rootfs, "sources", lambda suite: pytest.fail("asked apt"))
+    rootfs.make(paths)
+    assert calls(paths)[0].endswith(f"{rootfs.ELSEWHERE} -")
+
+
+def test_ctrl_c_stops_both_and_the_next_run_makes_it(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin/mmdebstrap"
+    whole = program.read_text()
+    # It says something while it works, and would go on for ever.
+    program.write_text("#!/bin/sh\nkill -INT $PPID\nwhile echo I: working; do :; done >&2\n")
+    with pytest.raises(KeyboardInterrupt):
+        rootfs.make(paths)
+    assert not paths.rootfs.with_suffix(".part").exists() and not paths.rootfs.exists()
+    program.write_text(whole)
+    rootfs.make(paths)
+    assert paths.rootfs.read_text() == "the root"
 
 
 def test_our_programs_are_not_part_of_it(paths: Paths) -> None:
