@@ -1,43 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0
-# Orchestration only: make says what depends on what, qemu/lab decides, C measures.
-# `make help` lists the targets.
+# Orchestration only: make says what depends on what, qemu/lab decides. See `make help`.
 
+# make, the shell and kbuild each cut such a path in their own way.
+strange := ! " \# $$ % & ' ( ) * , : ; < = > ? [ \ ] ^ ` { | } ~
+found = $(filter-out 1,$(words x$(1)x))$(strip $(foreach c,$(strange),$(findstring $(c),$(1))))
+refuse = $(if $(call found,$(1)),$(error this path has a space or one of $(strange) in it: $(1)))
+$(call refuse,$(CURDIR))
 O ?= build
+$(if $(value O),$(call refuse,$(value O)),$(error O= names no directory))
 override O := $(abspath $(O))
 export LAB_OUT := $(O)
 export PYTHONPATH := $(CURDIR)/qemu
 export PYTHONPYCACHEPREFIX := $(O)/pycache
+# Not a byte goes into a directory that may be a person's: the launcher says that it is ours.
+export PYTHONDONTWRITEBYTECODE := $(if $(wildcard $(O)/lab/.),1,$(if $(wildcard $(O)/lab),,1))
 # As the person wrote it: quotes, dollars and all.
 export LAB_CMD = $(value CMD)
+quote = '$(subst ','\'',$(1))'
 
 lab := python3 -m lab
 venv := $(O)/venv/bin/python
 vlab := $(venv) -m lab
 # What kbuild would take for its own reaches the lab as options.
-source := $(if $(KERNEL),--source '$(KERNEL)')
+source := $(if $(KERNEL),--source $(call quote,$(value KERNEL)))
 llvm := $(if $(LLVM),--llvm)
 build := $(llvm) $(if $(V),--verbose)
 kernel := kernel$(if $(LLVM),+llvm)
-only := $(if $(TESTS),-k '$(TESTS)')
+exp := $(if $(EXP),--exp $(call quote,$(value EXP)))
+# $(1): the tests that a target is about; TESTS selects among them
+only = $(if $(1)$(TESTS),-k $(call quote,$(1)$(if $(TESTS),$(if $(1), and )($(value TESTS)))))
+# the kernel that a target is about
+variant = $(or $(word 2,$(subst -, ,$@)),guest)
+# All packages in one go: without root, a person installs them by hand.
+needs := need-$(kernel)+userland+image
+guest := kernel userland rootfs
+tested := $(needs)+emulator+python $(O)/venv/lock unchanged $(guest)
+measured := $(needs)+emulator+python+peers $(O)/venv/lock unchanged $(guest)
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
 
 .NOTPARALLEL:
-.PHONY: help all deps python3 prepare config config-debug config-plain defconfig menuconfig \
-	savedefconfig kernel kernel-debug kernel-plain modules userland rootfs install run test \
-	test-crash test-debug kunit check bench report demo tags compile_commands.json clean mrproper
+.PHONY: help all deps python3 prepare config config-debug config-plain unchanged unchanged-debug \
+	defconfig menuconfig savedefconfig kernel kernel-debug kernel-plain modules userland rootfs \
+	install run test test-crash test-debug test-mutants kunit check check-series bench report demo \
+	tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 #? Two commands
 #?   demo                   set up, build, boot, a short look at everything: a table and plots
-#?   test                   set up, build, and run every test (TESTS=name: only those)
+#?   test                   set up, build, and run every test
 #?
 #? Set-up (done by the others as needed)
-#?   deps                   install (root) or name (not root) the Debian packages
+#?   deps                   install (root) or name (not root) the packages that are missing
 #?   prepare                kernel source, patches and modules in $(O)/linux
 #?   defconfig              configure the kernel anew from configs/
-#?   menuconfig             change the configuration by hand
+#?   menuconfig             change the configuration by hand (make run alone boots such a kernel)
 #?   savedefconfig          write it to $(O)/defconfig
 #?
 #? Build
@@ -49,102 +67,84 @@ help:
 #?   rootfs                 the root image, $(O)/rootfs.sqfs
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)
 #?
-#? Run
+#? Run ($(O)/lab run -- COMMAND returns the exit status of the command, make cannot)
 #?   run                    boot to a shell; CMD='...' runs that; DRY=1 prints the QEMU command
+#?   bench                  run an experiment: EXP=ipc livelock lottery udp wrais; QUICK=1 short;
+#?                          REPEAT=2 runs it twice and compares
+#?   report                 draw the plots of the results again
+#?
+#? Test (TESTS='name or name' selects among the tests of each)
 #?   test-crash             1,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
+#?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
 #?   kunit                  the unit tests inside the kernel
-#?   bench                  run an experiment: EXP=ipc livelock lottery udp wrais; QUICK=1 short
-#?   report                 draw the plots of the results again
 #?   check                  checkpatch, sparse, ruff, mypy, rules of the series
+#?   check-series           build what each patch of the series touches, after each patch
 #?
 #? For editors, and cleaning
-#?   tags                   $(O)/tags
-#?   compile_commands.json  $(O)/compile_commands.json
+#?   tags compile_commands.json  below $(O)
 #?   clean                  remove what was built, keep sources, image and environment
 #?   mrproper               remove everything generated
-#?   help                   this text
 #? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
 #?   CPUS= MEM= PORTS= (pairs of network cards) ACCEL=tcg|kvm|icount  the guest
-#?   CMD= DRY=1  see run    EXP= QUICK=1  see bench    TESTS= names of tests
 
-# A machine without Python is a bare one: everything else is up to `lab deps`.
+# Everything else that a bare machine lacks is up to `lab deps`.
 python3:
-	@command -v python3 >/dev/null || { [ "$$(id -u)" = 0 ] || { \
-		echo "lab: python3 is missing: sudo apt-get install python3" >&2; exit 2; }; \
+	@command -v python3 >/dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "lab: installing missing packages: python3" >&2; \
-		apt-get -qq update && apt-get -qq install --no-install-recommends python3 >/dev/null; }
+		apt-get -qq update && apt-get -qq install --no-install-recommends python3 >/dev/null; \
+	else echo "lab: python3 is missing: install it, with make and git" >&2; exit 2; fi
 
-deps: python3
-	@$(lab) deps $(source)
+deps: need-all
 need-%: python3
 	@$(lab) deps $(source) $(subst +, ,$*)
 
 prepare: need-$(kernel)
 	@$(lab) prepare $(source)
-config: prepare
-	@$(lab) config $(llvm)
-config-debug config-plain: config-%: prepare
-	@$(lab) config --kernel $* $(llvm)
-defconfig: prepare
-	@$(lab) config reset $(llvm)
-menuconfig: need-$(kernel)+menuconfig prepare
-	@$(lab) config menu $(llvm)
-savedefconfig: prepare
-	@$(lab) config save $(llvm)
+menuconfig: need-$(kernel)+menuconfig
+# unchanged: what is tested and measured is configured as configs/ says
+config config-debug config-plain unchanged unchanged-debug defconfig menuconfig savedefconfig: prepare
+	@$(lab) config $(firstword $(subst -, ,$@)) --kernel $(variant) $(llvm)
 
-all: need-$(kernel)+userland+image kernel modules userland rootfs
-kernel: config
-	@$(lab) kernel $(build)
+all: $(needs) $(guest)
+kernel modules: config
+	@$(lab) kernel $(filter modules,$@) $(build)
 kernel-debug kernel-plain: kernel-%: config-%
 	@$(lab) kernel --kernel $* $(build)
-modules: config
-	@$(lab) kernel modules $(build)
-userland: need-userland
-	@$(MAKE) --no-print-directory -C userland O=$(O)
+userland install: need-userland
+	@$(MAKE) --no-print-directory -C userland O=$(O) $(filter install,$@)
 rootfs: need-image
 	@$(lab) rootfs
-install: need-userland
-	@$(MAKE) --no-print-directory -C userland O=$(O) install
-tags: need-$(kernel)+tags kernel
-	@$(lab) kernel tags $(llvm)
-compile_commands.json: kernel
-	@$(lab) kernel compile_commands.json $(llvm)
-
+tags: need-$(kernel)+tags
+tags compile_commands.json: kernel
+	@$(lab) kernel $@ $(llvm)
 # The lock names every file by its hash, so the environment follows from it alone.
 $(O)/venv/lock: qemu/requirements.lock
-	@rm -rf $(O)/venv && python3 -m venv $(O)/venv
-	@echo "lab: Python environment in $(O)/venv" >&2
-	@$(venv) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@cp $< $@
+	@$(lab) venv
 
-guest := need-$(kernel)+userland+image+emulator userland rootfs
-tested := need-$(kernel)+userland+image+emulator+python $(O)/venv/lock userland rootfs
-run: $(if $(DRY),python3,$(guest) kernel)
+run: $(if $(DRY),python3,$(needs)+emulator $(guest))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
-test: $(tested) kernel
+test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests
-test-crash: $(tested) kernel
-	@LAB_KERNEL=guest LAB_CRASH_STATES=334 $(pytest) -k crash qemu/tests/guest
-test-debug: $(tested) kernel-debug
+test-crash: $(tested)
+	@LAB_KERNEL=guest LAB_CRASH_STATES=334 $(call pytest,crash) qemu/tests/guest
+test-debug: $(needs)+emulator+python $(O)/venv/lock unchanged-debug kernel-debug userland rootfs
 	@LAB_KERNEL=debug LAB_SHORT=1 $(pytest) qemu/tests/guest
-kunit: $(tested) kernel
-	@LAB_KERNEL=guest $(pytest) -k kunit qemu/tests/guest
-check: need-$(kernel)+check+userland kernel userland $(O)/venv/lock
+test-mutants: $(tested)
+	@$(vlab) mutants $(if $(MUTANTS),$(call quote,$(value MUTANTS)))
+kunit: $(tested)
+	@LAB_KERNEL=guest $(call pytest,kunit) qemu/tests/guest
+check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland
 	@$(vlab) check
-bench: need-peers $(tested) kernel $(if $(filter wrais,$(EXP)),$(if $(QUICK),,kernel-plain))
-	@$(vlab) bench $(if $(EXP),--exp '$(EXP)') $(if $(QUICK),--quick)
+check-series: kernel
+	@$(lab) series
+bench: $(measured) $(if $(filter wrais,$(EXP)),$(if $(QUICK),,kernel-plain))
+	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(if $(REPEAT),--repeat $(call quote,$(value REPEAT)))
 report: need-python $(O)/venv/lock
-	@$(vlab) report $(if $(EXP),--exp '$(EXP)')
-demo: need-peers $(tested) kernel
+	@$(vlab) report $(exp)
+demo: $(measured)
 	@$(vlab) demo
-
-clean:
-	rm -rf $(addprefix $(O)/,kernel-guest kernel-debug kernel-plain userland logs pytest pycache \
-		mypy ruff tags compile_commands.json defconfig)
-mrproper: clean
-	rm -rf $(addprefix $(O)/,pristine pristine.json pristine.part linux linux.json linux.part \
-		linux.staging rootfs.sqfs rootfs.json rootfs.part venv results plots)
-	@rmdir $(O) 2>/dev/null || true
+clean mrproper:
+	@python3 -B -m lab clean $(if $(filter mrproper,$@),--all)

@@ -6,18 +6,25 @@ may be imported on their behalf.
 """
 
 import argparse
+import errno
 import importlib
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from lab import LabError
+from lab.host.outdir import claim, owner
+from lab.paths import Paths
 
 VERBS = {
-    "deps": ("lab.host.deps", "install, or name, the Debian packages needed"),
+    "deps": ("lab.host.deps", "install, or name, the packages that are missing"),
     "prepare": ("lab.tree.patches", "kernel source, patches and links of the modules"),
     "config": ("lab.tree.kconfig", "kernel configuration from the fragments"),
     "kernel": ("lab.tree.kernel", "build a kernel"),
     "rootfs": ("lab.host.rootfs", "make the root image"),
+    "venv": ("lab.host.venv", "make the Python environment"),
+    "clean": ("lab.host.outdir", "remove what was built"),
     "check": ("lab.tree.check", "static checks of patches, C and Python"),
     "series": ("lab.tree.series", "build after every patch of the series"),
     "mutants": ("lab.mutants", "plant faults and see who notices"),
@@ -27,6 +34,13 @@ VERBS = {
     "flood": ("lab.flood", "frames from the host to a guest's card, a cross-check"),
     "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
 }
+
+# These are first to write into $(O).
+SET_UP = ("deps", "prepare", "config", "kernel", "rootfs", "venv")
+# These only read, or remove: on any machine.
+ANYWHERE = ("clean", "report", "check")
+# Their figures are about the kernel of configs/, and no other.
+MEASURES = ("bench", "demo")
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -42,17 +56,56 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def require_machine(uname: os.uname_result) -> None:
+    """Kernel, compiler and emulator are those of one architecture. Raises LabError."""
+    if (uname.sysname, uname.machine) != ("Linux", "x86_64"):
+        raise LabError(f"this is {uname.sysname} on {uname.machine}: Linux on x86-64 is needed")
+
+
+def told(error: OSError, paths: Paths) -> str:
+    """One line for what the operating system refused."""
+    where = Path(os.fsdecode(error.filename)) if error.filename else paths.out
+    why = error.strerror or str(error)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        there = next((path for path in (where, *where.parents) if os.path.lexists(path)), where)
+        why += f"; {there} belongs to {owner(there)}"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+        why += "; make clean frees some, O=DIR on another disk does, too"
+    return f"{where}: {why}"
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run a verb; its exit code."""
+    args = parse(argv)
+    if args.verb not in ANYWHERE:
+        require_machine(os.uname())
+    paths = Paths.from_env()
+    if args.verb in SET_UP:
+        claim(paths)
+    if args.verb in MEASURES:
+        from lab.tree.kconfig import unchanged
+
+        unchanged(paths, "guest")
+    return int(args.func(args))
+
+
 def main(argv: Sequence[str]) -> int:
     """Run a verb; the exit code. People get one line for what they have to know."""
     try:
-        args = parse(argv)
-        return int(args.func(args))
+        return run(argv)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("lab: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        # Who read our output has gone; what is left of it has no place to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"lab: {told(error, Paths.from_env())}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """The kernel's configuration: fragments on allnoconfig, and the proof that they held."""
 
 import argparse
+import functools
 import hashlib
 import json
 import re
@@ -121,10 +122,10 @@ def write(paths: Paths, variant: str, llvm: bool = False) -> None:
     """
     merged = merge(paths.configs, FRAGMENTS[variant])
     directory = build_dir(paths, variant)
-    stamp = directory / "lab.config.json"
+    stamp = _stamp(paths, variant)
     digest = _digest(paths, merged, llvm)
     config = directory / ".config"
-    if config.exists() and stamp.exists() and stamp.read_text() == digest:
+    if config.exists() and _stamped(stamp).get("asked") == digest:
         return
     stamp.unlink(missing_ok=True)
     fragment = directory / "lab.config"
@@ -137,7 +138,47 @@ def write(paths: Paths, variant: str, llvm: bool = False) -> None:
     if unmet:
         known = defined(paths.linux, (item.symbol for item in unmet))
         raise LabError(f"{directory.name}: {complaint(unmet, final, known)}", exit_code=1)
-    stamp.write_text(digest)
+    stamp.write_text(json.dumps({"asked": digest, "config": _sha256(config)}) + "\n")
+
+
+def _sha256(config: Path) -> str:
+    return hashlib.sha256(config.read_bytes()).hexdigest()
+
+
+def _stamp(paths: Paths, variant: str) -> Path:
+    """What .config was made of, and what it was then."""
+    return paths.kernel(variant) / "lab.config.json"
+
+
+def _stamped(stamp: Path) -> Mapping[str, str]:
+    """Empty if there is none, or one of an older lab."""
+    try:
+        state = json.loads(stamp.read_text())
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def unchanged(paths: Paths, variant: str) -> None:
+    """Raises LabError for a .config that is not what the fragments gave.
+
+    Tests and figures are about that one; only `make run` boots any other.
+    """
+    config = paths.kernel(variant) / ".config"
+    if not config.exists() or _sha256(config) != _stamped(_stamp(paths, variant)).get("config"):
+        back = "make defconfig" if variant == VARIANTS[0] else f"removing {config}"
+        raise LabError(
+            f"kernel-{variant}: .config is not what configs/ gave (menuconfig?): only make run "
+            f"boots such a kernel; {back} goes back"
+        )
+
+
+@functools.cache
+def maximum_cpus(variant: str) -> int:
+    """How many CPUs the kernel of a variant takes, as the fragments of this checkout say."""
+    asked = merge(Paths.from_env({}).configs, FRAGMENTS[variant])["NR_CPUS"].value
+    assert asked
+    return int(asked)
 
 
 def _digest(paths: Paths, merged: Mapping[str, Asked], llvm: bool) -> str:
@@ -193,9 +234,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "action",
         nargs="?",
-        default="write",
-        choices=("write", "reset", "menu", "save"),
-        help="write if out of date (default), reset to the fragments, menuconfig, savedefconfig",
+        default="config",
+        choices=("config", "unchanged", "defconfig", "menuconfig", "savedefconfig"),
+        help="config: configure if out of date (default); unchanged: and refuse one that was "
+        "changed by hand; the others as in the kernel",
     )
     parser.add_argument("--kernel", default="guest", choices=VARIANTS)
     parser.add_argument("--llvm", action="store_true", help="for a build with clang")
@@ -204,11 +246,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _main(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
-    if args.action == "reset":
+    if args.action == "defconfig":
         (build_dir(paths, args.kernel) / ".config").unlink(missing_ok=True)
     write(paths, args.kernel, args.llvm)
-    if args.action == "menu":
+    if args.action == "unchanged":
+        unchanged(paths, args.kernel)
+    elif args.action == "menuconfig":
         menu(paths, args.kernel, args.llvm)
-    elif args.action == "save":
+    elif args.action == "savedefconfig":
         print(save(paths, args.kernel, args.llvm))
     return 0

@@ -101,6 +101,46 @@ def test_configured_once_until_something_changes(paths: Paths, make: FakeMake) -
     assert len(make.calls()) == 4
 
 
+def test_changed_by_hand_is_noticed_until_it_is_taken_back(paths: Paths, make: FakeMake) -> None:
+    """make test and make bench ask; the configuration itself is a person's until then."""
+    with pytest.raises(LabError):
+        kconfig.unchanged(paths, "guest")
+    kconfig.write(paths, "guest")
+    kconfig.unchanged(paths, "guest")
+    config = paths.kernel() / ".config"
+    given = config.read_text()
+    config.write_text(given + "CONFIG_MINE=y\n")
+    kconfig.write(paths, "guest")
+    with pytest.raises(
+        LabError, match="only make run boots such a kernel; make defconfig goes"
+    ) as (caught):
+        kconfig.unchanged(paths, "guest")
+    assert caught.value.exit_code == 2 and "\n" not in str(caught.value)
+    # Back to the same text, or made anew.
+    config.write_text(given)
+    kconfig.unchanged(paths, "guest")
+    config.write_text("CONFIG_MINE=y\n")
+    config.unlink()
+    kconfig.write(paths, "guest")
+    kconfig.unchanged(paths, "guest")
+
+
+@pytest.mark.parametrize("text", ["1234", "12ab", "", "[]", "0" * 64])
+def test_an_older_stamp_means_configuring_again(paths: Paths, make: FakeMake, text: str) -> None:
+    """It was a digest alone, which may even be read as a number."""
+    kconfig.write(paths, "guest")
+    (paths.kernel() / "lab.config.json").write_text(text)
+    kconfig.write(paths, "guest")
+    assert len(make.calls()) == 2
+    kconfig.unchanged(paths, "guest")
+
+
+def test_cpus_are_those_of_the_fragments() -> None:
+    text = (Paths.from_env({}).configs / "base.config").read_text()
+    assert f"\nCONFIG_NR_CPUS={kconfig.maximum_cpus('guest')}\n" in text
+    assert kconfig.maximum_cpus("debug") >= 4
+
+
 def test_debug_is_guest_and_more(paths: Paths, make: FakeMake) -> None:
     kconfig.write(paths, "debug")
     final = kconfig.final_values((paths.kernel("debug") / ".config").read_text())

@@ -10,130 +10,149 @@ from pathlib import Path
 import pytest
 
 from lab.__main__ import VERBS, main
-from lab.paths import Paths
+from tests.host.checkouts import TOP, copied, environment, make, names
 
-TOP = Paths.from_env({}).top
 TARGETS = (
-    *("all", "prepare", "defconfig", "menuconfig", "savedefconfig", "kernel", "modules"),
-    *(
-        "userland",
-        "rootfs",
-        "run",
-        "test",
-        "test-crash",
-        "test-debug",
-        "kunit",
-        "check",
-        "bench",
-        "report",
-    ),
-    *("demo", "tags", "compile_commands.json", "install", "clean", "mrproper", "help"),
+    *("all", "deps", "prepare", "defconfig", "menuconfig", "savedefconfig", "kernel"),
+    *("kernel-debug", "modules", "userland", "rootfs", "install", "run", "bench", "report", "demo"),
+    *("test", "test-crash", "test-debug", "test-mutants", "kunit", "check", "check-series"),
+    *("tags", "compile_commands.json", "clean", "mrproper"),
 )
-VARIABLES = ("KERNEL", "O", "V", "CPUS", "MEM", "ACCEL", "TESTS", "LLVM", "CMD", "EXP", "DRY")
+VARIABLES = (
+    *("O", "V", "KERNEL", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL"),
+    *("CMD", "DRY", "EXP", "QUICK", "REPEAT", "TESTS", "MUTANTS"),
+)
 
 
-def make(*words: str, out: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    """Run make at the top, as from a person's shell."""
-    hidden = (*VARIABLES, "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "LAB_OUT", "LAB_CMD")
-    env = {name: value for name, value in os.environ.items() if name not in hidden}
-    where = [f"O={out}"] if out else []
-    return subprocess.run(
-        ["make", *where, *words], cwd=TOP, env=env, capture_output=True, text=True, check=False
-    )
+def dry(*words: str) -> str:
+    """The commands of a target, for an output directory that does not exist."""
+    done = make("--dry-run", *words, "O=/nowhere/out")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_makefile_is_short() -> None:
     assert (TOP / "Makefile").read_text().count("\n") <= 150
 
 
-def test_help_lists_every_target_and_variable(tmp_path: Path) -> None:
-    text = make("help", out=tmp_path).stdout
+def test_help_lists_every_target_and_variable() -> None:
+    text = make("help").stdout
     for target in TARGETS:
-        assert re.search(rf"^  {re.escape(target)} ", text, re.M), target
+        assert re.search(rf"^  (.* )?{re.escape(target)}[ ,]", text, re.M), target
     for name in VARIABLES:
         assert f"{name}=" in text, name
-    assert make(out=tmp_path).stdout == text
+    assert make().stdout == text
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_target_has_a_rule(target: str, tmp_path: Path) -> None:
-    done = make("--dry-run", target, out=tmp_path)
-    assert "No rule" not in done.stderr
-    assert done.returncode == 0, done.stderr
+def test_every_target_has_a_rule(target: str) -> None:
+    assert dry(target)
 
 
 def test_nothing_is_written_for_a_dry_run(tmp_path: Path) -> None:
-    make("--dry-run", "test", out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    top = copied(tmp_path / "checkout")
+    before = names(tmp_path)
+    assert make("run", "DRY=1", top=top).returncode == 0
+    assert make("--dry-run", "rootfs", top=top).returncode == 0
+    assert names(tmp_path) == before
 
 
-def test_the_command_reaches_the_guest_as_written(tmp_path: Path) -> None:
-    text = make("--dry-run", "run", "CMD=echo \"$HOME\" 'x'; exit 3", out=tmp_path).stdout
-    assert 'run --cmd "$LAB_CMD"' in text
-    told = 'import os; print(os.environ["LAB_CMD"])'
-    extra = tmp_path / "extra.mk"
-    extra.write_text(f"include Makefile\nshow:\n\t@{sys.executable} -c '{told}'\n")
-    shown = make("-f", str(extra), "show", "CMD=echo \"$HOME\" 'x'; exit 3", out=tmp_path).stdout
-    assert shown == "echo \"$HOME\" 'x'; exit 3\n"
+@pytest.mark.parametrize("variable", ["KERNEL", "TESTS", "EXP", "MUTANTS", "REPEAT", "CMD"])
+def test_values_arrive_as_a_person_wrote_them(variable: str, tmp_path: Path) -> None:
+    """Through make and the shell: quotes, dollars, spaces, commas."""
+    target = {"KERNEL": "prepare", "TESTS": "test", "MUTANTS": "test-mutants", "CMD": "run"}
+    value = 'it\'s "$HOME" $(date), `x`; a b'
+    top = copied(tmp_path / "checkout")
+    (top / "userland").mkdir()
+    (top / "userland/Makefile").write_text("all:;\n")
+    told = tmp_path / "told"
+    # Everything that make starts is this, which notes its words, and says that all is well.
+    program = tmp_path / "bin/python3"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport os, sys\nwith open({str(told)!r}, 'a') as out:\n"
+        "    print(*sys.argv[1:], os.environ.get('LAB_CMD'), sep='|', file=out)\n"
+    )
+    program.chmod(0o755)
+    (top / "build/venv/bin").mkdir(parents=True)
+    (top / "build/venv/bin/python").symlink_to(program)
+    path = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    done = make(target.get(variable, "bench"), f"{variable}={value}", top=top, env=path)
+    assert done.returncode == 0, done.stderr
+    last = told.read_text().splitlines()[-1].split("|")
+    assert (f"({value})" if variable == "TESTS" else value) in last
 
 
-def test_dry_run_needs_no_build(tmp_path: Path) -> None:
-    text = make("--dry-run", "run", "DRY=1", out=tmp_path).stdout
-    assert "run  --dry-run" in text
+def test_dry_run_needs_no_build() -> None:
+    text = dry("run", "DRY=1")
+    assert "lab run  --dry-run" in text
     assert "lab kernel" not in text
 
 
-def test_out_and_options_are_passed_on(tmp_path: Path) -> None:
-    text = make("--dry-run", "kernel", "LLVM=1", "V=1", "KERNEL=/k s", out=tmp_path).stdout
-    assert "prepare --source '/k s'" in text
-    assert "config --llvm" in text
-    assert "kernel --llvm --verbose" in text
-    assert re.search(r"lab deps .* kernel llvm$", text, re.M)
-    assert f"-C userland O={tmp_path}" in make("--dry-run", "userland", out=tmp_path).stdout
+def test_options_are_passed_on() -> None:
+    text = dry("kernel", "LLVM=1", "V=1")
+    assert "config --kernel guest --llvm" in text
+    assert "kernel  --llvm --verbose" in text
+    assert re.search(r"lab deps .* kernel llvm$|lab deps +kernel llvm$", text, re.M)
+    assert "bench  --quick --repeat '2'" in dry("bench", "QUICK=1", "REPEAT=2")
+    assert "-C userland O=/nowhere/out" in dry("userland")
 
 
-def test_tests_are_selected_by_name(tmp_path: Path) -> None:
-    text = make("--dry-run", "test", "TESTS=pool or draw", out=tmp_path).stdout
-    assert "-k 'pool or draw' qemu/tests" in text
+@pytest.mark.parametrize(
+    ("target", "selected"),
+    [
+        ("test", "'(pool or draw)'"),
+        ("test-debug", "'(pool or draw)'"),
+        ("kunit", "'kunit and (pool or draw)'"),
+        ("test-crash", "'crash and (pool or draw)'"),
+    ],
+)
+def test_tests_are_selected_by_name(target: str, selected: str) -> None:
+    assert f" -k {selected} qemu/tests" in dry(target, "TESTS=pool or draw")
+    assert "pool" not in dry(target)
 
 
-def test_debug_tests_are_short_and_only_the_guests(tmp_path: Path) -> None:
-    text = make("--dry-run", "test-debug", out=tmp_path).stdout
+def test_debug_tests_are_short_and_only_the_guests() -> None:
+    text = dry("test-debug")
     assert re.search(r"LAB_KERNEL=debug LAB_SHORT=1 .* qemu/tests/guest$", text, re.M)
     assert "kernel --kernel debug" in text
+    assert "config unchanged --kernel debug" in text
 
 
-def test_the_kernel_to_compare_with_is_built_only_for_a_full_bench_of_the_io(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize("target", ["test", "test-crash", "kunit", "demo", "bench", "test-mutants"])
+def test_a_configuration_by_hand_is_only_run(target: str) -> None:
+    """It is refused before anything is built; run takes it."""
+    text = dry(target)
+    assert text.index("config unchanged --kernel guest") < text.index("lab kernel")
+    assert "unchanged" not in dry("run") and "unchanged" not in dry("kernel")
+
+
+def test_the_kernel_to_compare_with_is_built_only_for_a_full_bench_of_the_io() -> None:
     built = "kernel --kernel plain"
-    assert built in make("--dry-run", "bench", "EXP=wrais", out=tmp_path).stdout
-    for words in (
-        ("bench", "EXP=wrais", "QUICK=1"),
-        ("bench",),
-        ("bench", "EXP=lottery"),
-        ("test",),
-    ):
-        assert built not in make("--dry-run", *words, out=tmp_path).stdout, words
+    assert built in dry("bench", "EXP=wrais")
+    for words in (("EXP=wrais", "QUICK=1"), (), ("EXP=lottery",)):
+        assert built not in dry("bench", *words), words
+    assert built not in dry("test")
 
 
-def test_mrproper_leaves_what_is_not_ours(tmp_path: Path) -> None:
-    (tmp_path / "linux").mkdir()
-    (tmp_path / "thesis.txt").touch()
-    assert make("mrproper", out=tmp_path).returncode == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_ci_runs_the_three_in_order() -> None:
-    lines = (TOP / ".ci/run").read_text().splitlines()
-    assert lines[0] == "#!/bin/bash"
-    assert "set -eu" in lines
-    assert [line for line in lines if line.startswith("make ")] == [
-        "make test",
-        "make check",
-        "make test-debug",
-    ]
-    assert os.access(TOP / ".ci/run", os.X_OK)
+@pytest.mark.parametrize("failing", ["none", "test", "check", "test-debug"])
+def test_ci_fails_when_any_of_its_parts_does(tmp_path: Path, failing: str) -> None:
+    """A make that knows which target is to fail stands in for all the work."""
+    program = tmp_path / "make"
+    program.write_text(f'#!/bin/sh\necho "$@"\npwd >&2\n[ "$1" != {failing} ]\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        [TOP / ".ci/run"],
+        cwd=tmp_path,
+        env={**environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (0 if failing == "none" else 1)
+    ran = done.stdout.split()
+    assert ran[-1] == failing or {"test", "check", "test-debug"} <= set(ran)
+    assert set(done.stderr.splitlines()) == {str(TOP)}
 
 
 def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +166,7 @@ def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:
 def test_set_up_verbs_need_only_python_itself() -> None:
     """They run before the environment exists: with no third-party package in reach."""
     code = (
-        "import sys; from lab.__main__ import parse\n"
+        "import sys; from lab.__main__ import SET_UP, parse\n"
         "for verb in ('deps', 'prepare', 'config', 'kernel', 'rootfs'): parse([verb])\n"
         "third = {'pytest', 'matplotlib', 'numpy'} & set(sys.modules)\n"
         "sys.exit(f'{third}' if third else 0)"
@@ -157,15 +176,6 @@ def test_set_up_verbs_need_only_python_itself() -> None:
         [sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_errors_are_one_line_and_the_exit_code(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("LAB_OUT", str(tmp_path))
-    assert main(["prepare", "--source", "/no/such/kernel"]) == 2
-    shown = capsys.readouterr().err
-    assert shown == "lab: KERNEL=/no/such/kernel: no such directory or tarball\n"
 
 
 def test_bad_usage_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:

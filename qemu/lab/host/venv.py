@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Python environment, $(O)/venv: what qemu/requirements.lock names, by hash."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import Paths
+
+PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes")
+
+
+def make(paths: Paths) -> None:
+    """Make the environment anew. Its copy of the lock comes last and says that it is whole."""
+    lock = paths.qemu / "requirements.lock"
+    paths.logs.mkdir(parents=True, exist_ok=True)
+    log = paths.logs / "venv.log"
+    print(f"lab: Python environment in {paths.venv}", file=sys.stderr, flush=True)
+    python = str(paths.venv / "bin/python")
+    with log.open("w") as out:
+        for argv in (
+            [sys.executable, "-m", "venv", "--clear", str(paths.venv)],
+            [python, *PIP, "-r", str(lock)],
+        ):
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, check=False
+            )
+            if done.returncode:
+                raise LabError(f"no Python environment: {_why(log)}; all of it: {log}", 1)
+    shutil.copyfile(lock, paths.venv / "lock")
+
+
+def _why(log: Path) -> str:
+    """The line of the log that says most: pip's first error, or else the last line."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR: ")]
+    return (errors or lines[-1:] or ["it said nothing"])[0]
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb venv."""
+    parser = subparsers.add_parser("venv", help="make the Python environment")
+    parser.set_defaults(func=_main)
+
+
+def _main(_: argparse.Namespace) -> int:
+    make(Paths.from_env())
+    return 0

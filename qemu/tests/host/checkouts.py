@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Copies of this checkout, as far as make and the set-up verbs need it, and make run in them."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from lab.paths import Paths
+
+TOP = Paths.from_env({}).top
+# What a person's shell does not set.
+HIDDEN = (
+    *("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL"),
+    *("TESTS", "MUTANTS", "LLVM", "CMD", "DRY", "EXP", "QUICK", "REPEAT"),
+    *("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"),
+)
+
+
+def copied(where: Path) -> Path:
+    """A checkout there: the Makefile, the lab, and what they read."""
+    where.mkdir(parents=True)
+    for name in ("Makefile", "README.md", "qemu/requirements.lock"):
+        (where / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TOP / name, where / name)
+    unwanted = shutil.ignore_patterns("__pycache__")
+    for name in ("qemu/lab", "configs"):
+        shutil.copytree(TOP / name, where / name, ignore=unwanted)
+    return where
+
+
+def environment() -> dict[str, str]:
+    """As in a person's shell: nothing of the make that runs the tests."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in HIDDEN and not name.startswith("LAB_")
+    }
+
+
+def make(
+    *words: str, top: Path = TOP, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run make at the top of a checkout."""
+    return subprocess.run(
+        ["make", *words],
+        cwd=top,
+        env={**environment(), **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def names(top: Path) -> list[str]:
+    """Everything below a directory, relative, sorted; links are not followed."""
+    return sorted(str(path.relative_to(top)) for path in top.glob("**/*"))
