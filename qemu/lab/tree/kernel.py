@@ -33,7 +33,8 @@ BUILT = {"all": ("bzImage", "modules"), "bzImage": ("bzImage",), "modules": ("mo
 # Variables of our own make, and make's own, mean something else to kbuild.
 HIDDEN = (
     *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"),
-    *("KERNEL", "O", "V", "CPUS", "MEM", "ACCEL", "TESTS", "LLVM", "CMD", "EXP", "DRY"),
+    *("KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL", "TESTS", "MUTANTS", "LLVM"),
+    *("CMD", "DRY", "EXP", "QUICK", "REPEAT"),
 )
 
 _STEP = re.compile(r"^\s+[A-Z][A-Z0-9_+-]*(?: \[M\])?\s+\S")
@@ -154,15 +155,17 @@ def _follow(argv: Sequence[str], log: Path, progress: Progress, verbose: bool) -
 def compile_commands(paths: Paths, variant: str) -> Path:
     """$(O)/compile_commands.json of a kernel that has been built."""
     target = paths.out / "compile_commands.json"
-    subprocess.run(
+    done = subprocess.run(
         [
             sys.executable,
             str(paths.linux / "scripts/clang-tools/gen_compile_commands.py"),
             f"--directory={paths.kernel(variant)}",
             f"--output={target}",
         ],
-        check=True,
+        check=False,
     )
+    if done.returncode:
+        raise LabError("gen_compile_commands.py failed", exit_code=1)
     # Editors open our files in modules/, the compiler saw them through the links.
     text = target.read_text()
     for name, link in patches.LINKS.items():

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.host.deps import DEBIAN_DIR
 from lab.paths import Paths
 from lab.tree import source
 from lab.tree.source import Source, tree_files
@@ -219,11 +220,21 @@ def _replace(old: Path, new: Path) -> None:
 
 
 def hard_link_copy(pristine: Path, linux: Path) -> None:
-    """linux becomes a fresh hard-link copy of pristine."""
+    """linux becomes a fresh hard-link copy of pristine, or a plain one where links cannot be."""
     part = linux.with_name(linux.name + ".part")
+    # A link does in place of the directory: what it names is another's.
     for old in (part, linux):
-        shutil.rmtree(old, ignore_errors=True)
-    subprocess.run(["cp", "-al", str(pristine), str(part)], check=True)
+        old.unlink() if old.is_symlink() else shutil.rmtree(old, ignore_errors=True)
+    for how in ("-al", "-a"):
+        done = subprocess.run(
+            ["cp", how, str(pristine), str(part)], stderr=subprocess.PIPE, text=True, check=False
+        )
+        if not done.returncode:
+            break
+        shutil.rmtree(part, ignore_errors=True)
+    else:
+        why = done.stderr.partition("\n")[0] or f"exit code {done.returncode}"
+        raise LabError(f"{pristine}: cannot be copied: {why}", exit_code=1)
     part.rename(linux)
 
 
@@ -259,7 +270,7 @@ def generation(paths: Paths) -> str:
     return _state(paths).get("generation", "")
 
 
-def prepare(paths: Paths, wanted: str, debian_dir: Path = source.DEBIAN_DIR) -> None:
+def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
     """Have $(O)/linux be what the source, the series and the modules say."""
     series = read_series(paths.patches)
     found = source.ensure(paths.pristine, wanted, debian_dir)

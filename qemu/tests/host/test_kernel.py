@@ -55,7 +55,7 @@ def test_compiler(
 def test_our_make_variables_do_not_leak(
     paths: Paths, make: FakeMake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("MAKEFLAGS", "MAKELEVEL", "O", "V", "KERNEL", "CMD", "GIT_DIR"):
+    for name in ("MAKEFLAGS", "MAKELEVEL", "O", "V", "KERNEL", "CMD", "REPEAT", "GIT_DIR"):
         monkeypatch.setenv(name, "leak")
     monkeypatch.setenv("LANG", "C")
     kernel.build(paths, "guest", ["bzImage"])
@@ -124,6 +124,25 @@ def test_objects_of_another_kernel_are_thrown_away(paths: Paths, tmp_path: Path)
 def test_unknown_variant_is_refused(paths: Paths) -> None:
     with pytest.raises(LabError, match="kernel 'fast': allowed are guest, debug, plain"):
         paths.kernel("fast")
+
+
+def test_an_interrupted_build_is_stopped_and_goes_on(
+    paths: Paths, make: FakeMake, tmp_path: Path
+) -> None:
+    program = tmp_path / "fake-bin/make"
+    whole = program.read_text()
+    # It says something while it works, and would go on for ever.
+    program.write_text("#!/bin/sh\nkill -INT $PPID\nwhile echo '  CC      a.o'; do :; done\n")
+    with pytest.raises(KeyboardInterrupt):
+        kernel.build(paths, "guest", ["bzImage"])
+    program.write_text(whole)
+    kernel.build(paths, "guest", ["bzImage"])
+    assert (paths.kernel() / "vmlinux").exists()
+
+
+def test_compile_commands_that_fail_are_one_line(paths: Paths) -> None:
+    with pytest.raises(LabError, match=r"gen_compile_commands\.py failed"):
+        kernel.compile_commands(paths, "guest")
 
 
 def test_compile_commands_name_our_own_files(paths: Paths) -> None:

@@ -204,6 +204,29 @@ def test_another_kernel_is_another_generation(tmp_path: Path) -> None:
     assert "SUBLEVEL = 5" in (paths.linux / "Makefile").read_text()
 
 
+def test_without_hard_links_it_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another device, or a file system without links: cp -al fails half-way."""
+    cp = tmp_path / "bin/cp"
+    cp.parent.mkdir()
+    cp.write_text(
+        '#!/bin/sh\ncase $1 in -al) mkdir -p "$3/half"; echo "cp: cross-device link" >&2; exit 1;;'
+        '\n*) exec /bin/cp "$@";; esac\n'
+    )
+    cp.chmod(0o755)
+    monkeypatch.setenv("PATH", str(cp.parent), prepend=os.pathsep)
+    paths = prepared(tmp_path, {"1.patch": GOOD})
+    assert "line five\n" in (paths.linux / CORE).read_text()
+    assert not (paths.linux / "half").exists()
+    assert not os.path.samefile(paths.linux / "Makefile", paths.pristine / "Makefile")
+    cp.write_text("#!/bin/sh\necho 'cp: no space left' >&2\nexit 1\n")
+    with pytest.raises(LabError, match="pristine: cannot be copied: cp: no space left") as caught:
+        patches.hard_link_copy(paths.pristine, paths.linux)
+    assert caught.value.exit_code == 1
+    cp.unlink()
+    again(paths)
+    assert "line five\n" in (paths.linux / CORE).read_text()
+
+
 def test_an_edit_through_a_hard_link_is_healed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
