@@ -11,9 +11,9 @@ from lab.guest.nics import Nic
 from lab.guest.protocol import RESULT_PORT, ROOT_WORD
 from lab.paths import VARIANTS, Paths
 from lab.tree import modules
+from lab.tree.kconfig import maximum_cpus
 
 ACCELS = ("tcg", "kvm", "icount")
-CPUS_MAX = 64
 MEM_MIN_MB = 128
 MEM_MAX_MB = 65536
 SHIFT_MAX = 10
@@ -107,7 +107,7 @@ class Machine:
             raise LabError(f"kernel '{self.kernel}': allowed are {', '.join(VARIANTS)}")
         if self.accel not in ACCELS:
             raise LabError(f"accel '{self.accel}': allowed are {', '.join(ACCELS)}")
-        self._check("cpus", self.cpus, 1, CPUS_MAX)
+        self._check("cpus", self.cpus, 1, maximum_cpus(self.kernel))
         self._check("mem", self.mem_mb, MEM_MIN_MB, MEM_MAX_MB)
         self._check("seed", self.seed, 0, 2**63 - 1)
         self._check("icount_shift", self.icount_shift, 0, SHIFT_MAX)

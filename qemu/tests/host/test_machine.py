@@ -122,8 +122,9 @@ def test_commas_in_paths() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"cpus": 0}, "cpus 0: allowed are 1 to 64"),
-        ({"cpus": 65}, "cpus 65"),
+        ({"cpus": 0}, "cpus 0: allowed are 1 to 8"),
+        ({"cpus": 9}, "cpus 9: allowed are 1 to 8"),
+        ({"cpus": 9, "kernel": "debug"}, "cpus 9: allowed are 1 to 8"),
         ({"mem_mb": 64}, "mem 64: allowed are 128 to 65536"),
         ({"accel": "xen"}, "accel 'xen': allowed are tcg, kvm, icount"),
         ({"kernel": "old"}, "kernel 'old': allowed are guest, debug, plain"),
