@@ -45,6 +45,17 @@ def _words(text: str) -> tuple[str, ...]:
         raise LabError(f"append '{text}': {error}") from None
 
 
+def _command(args: argparse.Namespace) -> str | None:
+    """What is to be run by a shell: --cmd as it is, or the words so that they stay words."""
+    words: list[str] = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if not words:
+        cmd: str | None = args.cmd
+        return cmd
+    if args.cmd is not None:
+        raise LabError(f"--cmd and the words {shlex.join(words)}: one command is allowed")
+    return shlex.join(words)
+
+
 @dataclass(frozen=True)
 class Request:
     """What was asked for on the command line and in the environment."""
@@ -67,7 +78,7 @@ class Request:
         )
         if ports := _number(args.ports, "PORTS", environ, 0):
             machine = replace(machine, nics=pairs(ports), modules=(OURS, IN_TREE, SOURCE))
-        command = args.cmd
+        command = _command(args)
         if command is None:
             machine = replace(machine, loglevel=SHELL_LOGLEVEL)
         return cls(machine, asked_for(args.accel, environ), command, args.dry_run)
@@ -104,7 +115,7 @@ def _terminal_restored() -> Iterator[None]:
 
 def _shell(paths: Paths, boot: Boot, log_dir: Path) -> int:
     if not sys.stdin.isatty():
-        raise LabError("a shell needs a terminal; for one command: make run CMD='...'")
+        raise LabError("a shell needs a terminal; for one command: lab run -- COMMAND")
     print("lab: 'exit' powers the guest off, Ctrl-A X kills it", file=sys.stderr)
     with _terminal_restored():
         return run_shell(paths, boot, log_dir)
@@ -144,8 +155,10 @@ def run(args: argparse.Namespace) -> int:
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The arguments of the verb."""
-    parser = subparsers.add_parser("run", help="boot the kernel: a shell, or one command")
-    parser.add_argument("--cmd", help="run this with sh -c and return its exit code")
+    text = "boot the kernel: a shell, or one command, whose exit status is then that of the verb"
+    parser = subparsers.add_parser("run", help=text, description=text)
+    parser.add_argument("--cmd", help="the command as a line for sh -c")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command")
     parser.add_argument("--dry-run", action="store_true", help="print the QEMU command only")
     parser.add_argument("--kernel", metavar="|".join(VARIANTS), help="which build to boot")
     parser.add_argument("--cpus", help=f"virtual CPUs (CPUS, {CPUS})")

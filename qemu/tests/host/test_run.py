@@ -2,14 +2,16 @@
 """The verb run: one command with its exit code and clean output, and the dry run."""
 
 import shlex
+import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from lab import run as run_module
 from lab.__main__ import main
+from lab.host.outdir import claim, launcher
 from lab.paths import Paths
 from lab.run import Request
 
@@ -52,6 +54,41 @@ def test_command(lab: Lab) -> None:
     assert lab("--cmd", "echo hi; exit 7", "--append", "fake.replay=command") == (7, "hi\n", "")
     plan = (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
     assert b"program\tcommand\t0\tsh\t-c\techo hi; exit 7\n" in plan
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--", "lottery", "-t", "300", "nproc"), b"lottery -t 300 nproc\n"),
+        (("nproc", "--all"), b"nproc --all\n"),
+        (("--", "sh", "-c", "echo $HOME; exit 7"), b"sh -c 'echo $HOME; exit 7'\n"),
+        (("--", "--", "odd"), b"-- odd\n"),
+    ],
+)
+def test_words_stay_words(lab: Lab, words: tuple[str, ...], line: bytes) -> None:
+    """The launcher's way: what the shell here has cut, the shell there does not cut again."""
+    assert lab("--append", "fake.replay=command", *words)[0] == 7
+    assert b"\tsh\t-c\t" + line in (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
+
+
+def test_launcher_returns_the_status_of_the_command(lab: Lab) -> None:
+    """Through a real process, as make cannot."""
+    paths = replace(lab.paths, top=Paths.from_env({}).top)
+    paths.pristine.mkdir()
+    for name in ("pristine.json", "linux.json"):
+        (paths.out / name).touch()
+    claim(paths)
+    argv: list[str | Path] = [
+        launcher(paths),
+        "run",
+        "--append",
+        "fake.replay=command",
+        "--",
+        "exit",
+        "7",
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "hi\n", "")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +179,9 @@ def test_ports(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     ("env", "args", "why"),
     [
         ({"CPUS": "two"}, (), "CPUS 'two': a whole number is allowed"),
-        ({"CPUS": "0"}, (), "cpus 0: allowed are 1 to 64"),
+        ({"CPUS": "0"}, (), "cpus 0: allowed are 1 to 8"),
+        ({"CPUS": "16"}, (), "cpus 16: allowed are 1 to 8"),
+        ({}, ("ls", "-l"), "--cmd and the words ls -l: one command is allowed"),
         ({"MEM": "-1"}, (), "MEM '-1'"),
         ({"ACCEL": "xen"}, (), "ACCEL 'xen': allowed are tcg, kvm, icount, auto"),
         ({"PORTS": "9"}, (), "ports 9: allowed are 1 to 8"),
