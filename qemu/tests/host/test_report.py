@@ -5,27 +5,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab import LabError
-from lab.bench import make_bench, run
+from lab.bench import Bench, run
 from lab.paths import Paths
 from lab.redraw import main
 from lab.report.records import Record, read_json, write_json
+from lab.subjects.lottery import EXPERIMENT, experiment
 from lab.subjects.lottery.figures import Finisher, figure_1, figure_3
-from tests.host.fake_lottery import FakeRunner
+from tests.host.recorded import Recorded
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
-    """An output directory with results of a full run."""
+    """An output directory with results of what was recorded: all, with one seed."""
     top = tmp_path_factory.mktemp("report")
     paths = Paths(top=top, out=top / "build")
-    run(make_bench("lottery", False, None, 1, 1), paths, FakeRunner())
+    scope = replace(experiment.FULL, scale_seeds=(1,), share_seeds=(1,))
+    recorded = replace(EXPERIMENT, boots=lambda _scope, _only: experiment.boots(scope))
+    run(Bench(recorded), paths, Recorded("lottery"))
     return paths
 
 

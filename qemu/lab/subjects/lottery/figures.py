@@ -12,6 +12,7 @@ from lab.report.goals import find
 from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import INK, MUTED, Caption, Sheet
 from lab.report.stats import rank_correlation
+from lab.subjects.lottery.goals import STAIRCASE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +21,6 @@ COLOURS = {"list": "#2b6cb0", "rbtree": "#c0392b"}
 """As in the reference: the list is blue, the red-black tree is red."""
 LABELS = {"list": "linked list", "rbtree": "red-black tree"}
 MARKERS = {"list": "o", "rbtree": "s"}
-STAIRCASE = -0.5
-"""Rank correlation from which on a staircase can be seen."""
 
 
 @dataclass(frozen=True)

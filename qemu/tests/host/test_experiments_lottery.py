@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The lottery experiment on what its tools have printed in a guest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import LabError
+from lab.guest.boot import Boot, Program
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, ProgramResult
+from lab.report.goals import Goal, Verdict, judge, judge_all
+from lab.report.records import Record
+from lab.report.rows import read_rows
+from lab.subjects.lottery import experiment
+from lab.subjects.lottery.goals import GOALS
+from lab.subjects.lottery.metrics import evaluate
+from lab.subjects.lottery.output import FloorRow, ScaleRow
+from tests.host.recorded import Change, Recorded, Rows
+
+SIZES = (2, 20, 100, 300, 1000, 3000)
+RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "50:1", "100:1")
+SCOPE = replace(experiment.FULL, scale_seeds=(1,), share_seeds=(1,))
+"""What was recorded: the whole experiment with one seed."""
+
+
+def records_with(change: Change | None = None) -> list[Record]:
+    return evaluate(Recorded("lottery", change).all(experiment.boots(SCOPE))).records
+
+
+@pytest.fixture(scope="module")
+def full() -> list[Record]:
+    return records_with()
+
+
+# What runs
+
+
+def test_the_full_scope_covers_the_goals() -> None:
+    every = [(boot, p) for boot in experiment.boots(experiment.FULL) for p in boot.programs]
+    for pool in experiment.POOLS:
+        seeds: dict[str, set[int]] = {}
+        for boot, program in every:
+            if program.what == "scale" and boot.machine.append == (f"lottery_pool={pool}",):
+                seeds.setdefault(program.argv[1], set()).add(boot.machine.seed)
+        assert set(seeds) == {str(size) for size in SIZES}
+        assert all(len(used) >= 3 for used in seeds.values())
+    assert {p.argv[1] for _, p in every if p.what == "share"} == set(RATIOS)
+    assert {p.what for _, p in every} == set(experiment.KINDS.values())
+
+
+def test_code_is_timed_with_one_nanosecond_instructions() -> None:
+    for boot in experiment.boots(experiment.FULL):
+        if any(program.what in ("scale", "pipe") for program in boot.programs):
+            assert boot.machine.icount_shift == 0
+
+
+@pytest.mark.parametrize("metric", sorted(experiment.KINDS))
+def test_only_runs_what_the_metric_needs(metric: str) -> None:
+    boots = experiment.boots(experiment.QUICK, metric)
+    assert boots
+    assert {p.what for boot in boots for p in boot.programs} == {experiment.KINDS[metric]}
+
+
+# From output to records
+
+
+def test_each_metric_has_its_records(full: list[Record]) -> None:
+    for metric in ("enqueue_ns", "dequeue_ns", "draw_ns", "cycle_ns"):
+        for variant in ("list", "rbtree"):
+            found = [r for r in full if (r.metric, r.variant) == (metric, variant)]
+            assert [r.params for r in found] == [{"tasks": size} for size in SIZES]
+            assert [r.n for r in found] == [repeats for _, repeats in SCOPE.sizes]
+            assert all(r.unit == "ns" for r in found)
+    assert {r.params["ratio"] for r in full if r.metric == "share_error_sigma"} == set(RATIOS)
+    assert {r.variant for r in full if r.metric == "pipe_roundtrip_ns"} == {"lottery", "other"}
+    assert [r.unit for r in full if r.metric == "fair_floor_pct"] == ["percent"]
+    assert [r.metric for r in full].count("ratio_10_1") == 1
+
+
+SCALE = {
+    "tool": "lottery-scale",
+    "pool": "list",
+    "tasks": 20,
+    "enqueue_count": 10,
+    "enqueue_ns": 1000,
+    "dequeue_count": 5,
+    "dequeue_ns": 1000,
+    "draw_count": 100,
+    "draw_ns": 5000,
+    "elapsed_ns": 1,
+}
+
+
+def printed(pool: str, seed: int, program: Program, rows: Rows) -> BootResult:
+    """A boot whose one program has printed these objects."""
+    machine = Machine(seed=seed, append=(f"lottery_pool={pool}",))
+    lines = [json.dumps(row) for row in rows]
+    result = ProgramResult(program.name, Status.OK, output=lines)
+    return BootResult(Boot("boot", machine, (program,)), [result], Path("console.log"))
+
+
+def evaluate_scale(row: dict[str, Any], pool: str = "list") -> dict[str, float]:
+    program = Program("scale-20-1", ("lottery-scale", "20"), what="scale")
+    records = evaluate([printed(pool, 1, program, [row])]).records
+    return {record.metric: record.value for record in records}
+
+
+def test_cycle_is_the_sum_of_the_three_means() -> None:
+    assert evaluate_scale(SCALE) == {
+        "enqueue_ns": 100.0,
+        "dequeue_ns": 200.0,
+        "draw_ns": 50.0,
+        "cycle_ns": 350.0,
+    }
+
+
+def test_the_kernel_must_run_the_pool_that_was_asked_for() -> None:
+    with pytest.raises(LabError, match="pool 'list': must be rbtree"):
+        evaluate_scale(SCALE, pool="rbtree")
+
+
+def test_an_operation_that_never_ran_is_an_error() -> None:
+    with pytest.raises(LabError, match="draw_count 0: must be at least 1"):
+        evaluate_scale({**SCALE, "draw_count": 0})
+
+
+def test_share_error_is_the_worst_task_of_the_worst_run() -> None:
+    program = Program("share-2:1", ("lottery-share", "2:1"), what="share")
+    row = {"tool": "lottery-share", "case": "2:1", "total": 3, "lotteries": 9, "wins": 6.0}
+    row = {**row, "expected": 6.0}
+    done = []
+    for seed, errors in ((1, (0.5, -0.7)), (2, (-1.5, 0.1))):
+        rows = [
+            {**row, "tickets": tickets, "sigma_error": error}
+            for tickets, error in zip((2, 1), errors, strict=True)
+        ]
+        done.append(printed("rbtree", seed, program, rows))
+    (record,) = evaluate(done).records
+    assert record.value == 1.5
+    assert record.n == 2
+    assert record.params == {"ratio": "2:1"}
+
+
+def test_a_ratio_without_wins_is_an_error() -> None:
+    def starve(_boot: Boot, program: Program, rows: Rows) -> Rows:
+        return [{**row, "wins": 0.0} for row in rows] if program.what == "ratio" else rows
+
+    with pytest.raises(LabError, match="the task with fewest tickets never ran"):
+        records_with(starve)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], "no output"),
+        (["not json"], "must be a JSON object"),
+        (['{"tool": "lottery-scale"}'], "must be a JSON object of this tool"),
+        (['{"tool": "lottery-floor", "seconds": 1}'], "fair_pct"),
+        (['{"tool": "lottery-floor", "fair_pct": true, "seconds": 1}'], "fair_pct"),
+    ],
+)
+def test_output_that_is_not_right_is_named(lines: list[str], words: str) -> None:
+    with pytest.raises(LabError, match=words):
+        read_rows(FloorRow, lines)
+
+
+def test_numbers_keep_their_types() -> None:
+    (row,) = read_rows(FloorRow, ['{"tool": "lottery-floor", "fair_pct": 5, "seconds": 20}', ""])
+    assert row == FloorRow(5.0, 20.0)
+    with pytest.raises(LabError, match=r"\.tasks"):
+        read_rows(ScaleRow, [json.dumps({**SCALE, "tasks": 20.5})])
+
+
+# Goals
+
+
+def goal(name: str) -> Goal:
+    (found,) = [goal for goal in GOALS if name in goal.name]
+    return found
+
+
+def test_what_was_recorded_is_judged_by_every_goal(full: list[Record]) -> None:
+    """The figures are those of one seed in the guest, and nobody chose them."""
+    verdicts = judge_all(GOALS, full, whole=True)
+    assert [verdict.met for verdict in verdicts] == [True] * len(GOALS)
+    shown = {verdict.name: verdict.measured for verdict in verdicts}
+    assert shown == MEASURED
+
+
+def ruined(change: Change, name: str) -> Verdict:
+    return judge(goal(name), records_with(change), whole=True)
+
+
+def scaled(kind: str, pool: str, factors: dict[str, float], least: int = 0) -> Change:
+    """Multiplies fields of what programs of a kind print, from `least` tasks on."""
+
+    def change(boot: Boot, program: Program, rows: Rows) -> Rows:
+        if program.what != kind or boot.machine.append != (f"lottery_pool={pool}",):
+            return rows
+        return [
+            {k: type(v)(v * factors[k]) if k in factors else v for k, v in row.items()}
+            if row.get("tasks", least) >= least
+            else row
+            for row in rows
+        ]
+
+    return change
+
+
+SLOW_TREE = scaled("scale", "rbtree", {"draw_ns": 40.0})
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("cycle_ns at 3000 tasks, list / rbtree", SLOW_TREE),
+        ("cycle_ns at 100 tasks and above", SLOW_TREE),
+        ("enqueue_ns at 3000", scaled("scale", "rbtree", {"enqueue_ns": 2.0})),
+        ("3000 / 100", scaled("scale", "rbtree", {"draw_ns": 20.0}, least=3000)),
+        ("share_error_sigma", scaled("share", "rbtree", {"sigma_error": 4.0})),
+        ("ratio_10_1", scaled("ratio", "rbtree", {"tickets": -1})),
+        ("pipe_roundtrip_ns", scaled("pipe", "rbtree", {"rounds": 1, "ns_per_round": 1.0})),
+        ("fair_floor_pct", scaled("floor", "rbtree", {"fair_pct": 0.7})),
+        ("order_correlation", scaled("fair", "rbtree", {"tickets": -1})),
+    ],
+)
+def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> None:
+    assert ruined(change, name).met is False
+
+
+@pytest.mark.parametrize("size", [100, 300, 1000, 3000])
+def test_a_size_that_was_not_measured_is_noticed(full: list[Record], size: int) -> None:
+    rest: Sequence[Record] = [r for r in full if r.params.get("tasks") != size]
+    verdict = judge(goal("100 tasks and above"), rest, whole=True)
+    assert verdict.met is None and f"{size} -" in verdict.measured
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+    table = judge_all(GOALS, [], whole=True)
+    assert [verdict.met for verdict in table] == [None] * len(table)
+    assert {verdict.measured for verdict in table} == {"not measured"}
+
+
+def test_the_demo_measures_what_goals_judge() -> None:
+    """Shares, order, costs and the floor: not the round trips, which take the demo's time."""
+    kinds = {p.what for boot in experiment.boots(experiment.DEMO) for p in boot.programs}
+    assert kinds == {"scale", "share", "floor", "fair"}
