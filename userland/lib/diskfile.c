@@ -2,9 +2,11 @@
 /* diskfile.c - files to read from the disk, and what keeps them in memory. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +54,23 @@ void disk_file(const char *path, u64 size)
 	fill(path, fd, size);
 	if (fsync(fd) || close(fd))
 		cannot_make(path);
+}
+
+int claim_disk(const char *path, int flags, u64 *size)
+{
+	struct stat what;
+	int fd;
+
+	if (stat(path, &what))
+		die(EXIT_USAGE, "%s: %s", path, strerror(errno));
+	if (!S_ISBLK(what.st_mode))
+		die(EXIT_USAGE, "%s: not a block device", path);
+	fd = open(path, flags | O_EXCL | O_CLOEXEC);
+	if (fd < 0 && errno == EBUSY)
+		die(EXIT_USAGE, "%s: in use: mounted, or claimed by another program", path);
+	if (fd < 0 || ioctl(fd, BLKGETSIZE64, size))
+		die(EXIT_USAGE, "%s: %s", path, strerror(errno));
+	return fd;
 }
 
 void forget_pages(int fd)

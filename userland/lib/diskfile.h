@@ -16,6 +16,14 @@
  */
 void disk_file(const char *path, u64 size);
 
+/*
+ * Open a block device that is to be overwritten, with @flags of open(2) beside
+ * O_EXCL, and say its @size in bytes. As long as it is open it cannot be
+ * mounted or claimed by others. Exits with EXIT_USAGE when it is mounted or claimed already, or
+ * is no block device.
+ */
+int claim_disk(const char *path, int flags, u64 *size);
+
 /* Forget the file's clean pages; a hint that the kernel may ignore. */
 void forget_pages(int fd);
 

@@ -14,15 +14,16 @@
 #define BYTES_MAX	(1024 * 1024 * MIB)
 
 static const char usage[] =
-"Usage: wrais-run [options] [-- COMMAND [ARGUMENT...]]\n"
+"Usage: wrais-run --disk DEV --dir DIR [options] [-- COMMAND [ARGUMENT...]]\n"
 "\n"
 "Measure how long an application takes to start while others use the disk: in\n"
 "each repeat, write everything back, drop the caches, start the load, wait until\n"
 "it works, start the probe (or COMMAND), stop the load. A JSON line a repeat.\n"
 "\n"
 "the disk:\n"
-"  -D, --disk DEV        (nullb0)\n"
-"  -d, --dir DIR         where all files are (/mnt)\n"
+"  -D, --disk DEV        its scheduler and queue are changed\n"
+"  -d, --dir DIR         where all files are: probe, probe.out, read.N and write.N\n"
+"                        there are overwritten\n"
 "      --mount           mount the disk there (ext4), and unmount it at the end\n"
 "      --mount-options OPTIONS   (data=ordered)\n"
 "      --sched NAME      I/O scheduler: bfq, mq-deadline, kyber, none (as it is)\n"
@@ -293,6 +294,8 @@ static void check_priority(struct run_options *o)
 
 static void check(struct run_options *o)
 {
+	if (!o->disk || !o->dir)
+		die(EXIT_USAGE, "%s is missing", o->disk ? "--dir" : "--disk");
 	check_priority(o);
 	if (o->slice_idle_set && o->scheduler && strcmp(o->scheduler, "bfq"))
 		die(EXIT_USAGE, "--slice-idle is of bfq, not of %s", o->scheduler);
@@ -323,8 +326,7 @@ void run_parse(int argc, char **argv, struct run_options *o)
 	int c;
 
 	*o = (struct run_options){
-		.disk = "nullb0", .dir = "/mnt", .load = load_defaults(),
-		.probe = probe_defaults(), .repeats = 1, .limit_s = 120,
+		.load = load_defaults(), .probe = probe_defaults(), .repeats = 1, .limit_s = 120,
 		.trace_file = "/tmp/wrais-run.trace", .trace_stop_ms = 1000,
 		.trace_kib = 50000,
 	};

@@ -21,6 +21,7 @@ from lab.subjects.wrais import crash
 from lab.suite import kernel_variant, machine_for
 
 FS_MB = 63
+FS_SECTORS = FS_MB << 11
 SECONDS = 4
 WRITERS = 6
 TIMEOUT_S = 240
@@ -59,19 +60,24 @@ OFF = "wrais off"
 
 
 def script(options: str, parts: str) -> str:
-    """The guest's part: some parts on, a mount, the writers."""
+    """The guest's part: some parts on, a mount, the writers.
+
+    The disk has no partition table: the kernel is told where the partitions are.
+    """
     return (
         f"{parts} && echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
-        f"busybox mount -t ext4 -o {options} /dev/vdb /m && "
-        f"wrais-crash --dir /m --disk /dev/vdb --writers {WRITERS} --seconds {SECONDS} && "
+        f"addpart /dev/vdb 1 0 {FS_SECTORS} && "
+        f"addpart /dev/vdb 2 {FS_SECTORS} {crash.TAIL // 512} && "
+        f"busybox mount -t ext4 -o {options} /dev/vdb1 /m && "
+        f"wrais-crash --dir /m --disk /dev/vdb2 --writers {WRITERS} --seconds {SECONDS} && "
         "cat /proc/wrais && busybox umount /m"
     )
 
 
-def machine(devices: tuple[str, ...], append: tuple[str, ...] = ()) -> Machine:
+def machine(devices: tuple[str, ...]) -> Machine:
     """One CPU and some disks."""
     base = machine_for(kernel_variant(os.environ), Machine(cpus=1))
-    return replace(base, devices=devices, append=append)
+    return replace(base, devices=devices)
 
 
 def logged_disk(image: Path, log: Path) -> tuple[str, ...]:
@@ -101,8 +107,7 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = ON) -> crash
     before = where / "before"
     shutil.copyfile(image, before)
     log.touch()
-    # Promises are written behind the file system while it is mounted.
-    guest = machine(logged_disk(image, log), ("bdev_allow_write_mounted=1",))
+    guest = machine(logged_disk(image, log))
     run = booted(paths, guest, f"crash-{layout.name}", script(layout.options, parts))
     assert run.ok, f"{run.console}: {run.problems()}"
     copies = [line.split()[-1] for line in run.program("crash").output if "copy_outs" in line]

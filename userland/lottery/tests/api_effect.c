@@ -205,7 +205,7 @@ static void sysrq_normalises(struct ktap_case *t)
 	int error;
 
 	if (!api.sysrq) {
-		skip_test(t, "--no-sysrq");
+		skip_test(t, "without --sysrq");
 		return;
 	}
 	if (access(SYSRQ_TRIGGER, W_OK)) {

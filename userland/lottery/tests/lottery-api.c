@@ -14,11 +14,12 @@ static const char usage[] =
 "Usage: lottery-api [options]\n"
 "\n"
 "Test the interface of SCHED_LOTTERY: what it refuses, what it takes, what that\n"
-"does. The output is KTAP. It sets every task of the machine to SCHED_OTHER\n"
-"(SysRq-n) unless told not to: it is made for a virtual machine.\n"
+"does. The output is KTAP. Needs root, and no other lottery tasks that start or\n"
+"stop meanwhile.\n"
 "\n"
 "      --reads N       reads of /proc/sched_lottery in a row (100000)\n"
-"      --no-sysrq      without SysRq-n\n"
+"      --sysrq         test SysRq-n as well, which sets every task of the machine\n"
+"                      to SCHED_OTHER: for a virtual machine\n"
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
 "      --ktap          no effect, the output is always KTAP\n"
 "  -h, --help          this text\n"
@@ -28,7 +29,7 @@ static void parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "reads", required_argument, NULL, 'r' },
-		{ "no-sysrq", no_argument, NULL, 's' },
+		{ "sysrq", no_argument, NULL, 's' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "ktap", no_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
@@ -43,7 +44,7 @@ static void parse(int argc, char **argv)
 			api.reads = args_number("--reads", optarg, 1, 1000000000);
 			break;
 		case 's':
-			api.sysrq = false;
+			api.sysrq = true;
 			break;
 		case 'c':
 			api.cpu = cpu_argument(optarg);
@@ -64,7 +65,6 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], API_WAIT_VERB))
 		return api_wait_verb();
 	api.reads = 100000;
-	api.sysrq = true;
 	api.cpu = first_cpu();
 	parse(argc, argv);
 	lottery_require();

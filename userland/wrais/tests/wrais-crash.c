@@ -4,23 +4,26 @@
  *
  * Writers append records to files of their own and sync them; every other one
  * is privileged. What fsync() has promised is noted behind the file system, on
- * the same disk: whoever replays the disk's writes up to some point finds there
- * what the files must hold. Each writer also makes, renames and removes small
- * files, so that the journal carries metadata of both kinds of writers.
+ * the same disk: a replay of the disk's writes up to some point has there what
+ * the files must hold. Each writer also makes, renames and removes small files,
+ * so that the journal carries metadata of both kinds of writers.
+ *
+ * The notes are on a partition of their own. The file system is mounted, so the
+ * whole disk cannot be claimed. The partition can be, which is refused for all
+ * that is mounted or claimed: a slip in its name costs no data there.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "clock.h"
+#include "diskfile.h"
 #include "ioprio.h"
 #include "random.h"
 
@@ -28,20 +31,19 @@
 #define RECORD		4096U
 #define PROMISE		4096U
 #define PROMISE_MAGIC	0x5052414953435241ULL
-/* Behind the file system, one promise a writer. */
-#define TAIL		(1U << 20)
 
 static const char usage[] =
-"Usage: wrais-crash [options]\n"
+"Usage: wrais-crash --dir DIR --disk DEV [options]\n"
 "\n"
-"Append records to files, sync them, and note behind the file system, in the\n"
-"last MiB of its disk, what has been promised.\n"
+"Append records to files, one file a writer, sync them now and then, and note on\n"
+"another partition of the same disk what fsync has promised: 4 KiB a writer. Each\n"
+"writer also makes, renames and removes small files.\n"
 "\n"
-"  -d, --dir DIR       where the files are (/mnt)\n"
-"  -D, --disk DEV      the disk (/dev/vdb)\n"
+"  -d, --dir DIR       where the files are; wN and sN-M there are overwritten\n"
+"  -D, --disk DEV      the partition of the notes; its beginning is overwritten\n"
 "  -w, --writers N     1..32, every other one privileged (4)\n"
-"  -s, --seconds S     how long (5)\n"
-"      --records N     a writer stops after so many (600)\n"
+"  -s, --seconds S     1..3600, how long (5)\n"
+"      --records N     1..1000000, a writer stops after N records (600)\n"
 "      --seed N        of what is random (1)\n"
 "  -h, --help          this text\n"
 "  -V, --version       the version\n";
@@ -53,7 +55,7 @@ struct crash {
 	u32 seconds;
 	u32 records;
 	u64 seed;
-	u64 tail;
+	int notes;
 };
 
 static void parse(int argc, char **argv, struct crash *x)
@@ -100,20 +102,19 @@ static void parse(int argc, char **argv, struct crash *x)
 		}
 	}
 	args_no_more(argc, argv, optind);
+	if (!x->dir || !x->disk)
+		die(EXIT_USAGE, "%s is missing", x->dir ? "--disk" : "--dir");
 }
 
-static u64 disk_tail(const char *disk)
+static int open_notes(const struct crash *x)
 {
-	int fd = open(disk, O_RDONLY | O_CLOEXEC);
 	u64 size;
+	int fd = claim_disk(x->disk, O_WRONLY | O_DIRECT | O_DSYNC, &size);
 
-	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &size))
-		die(EXIT_FAILED, "%s: %s", disk, strerror(errno));
-	close(fd);
-	if (size < 2 * TAIL)
-		die(EXIT_USAGE, "%s: %llu bytes, at least %u are needed", disk,
-		    (unsigned long long)size, 2 * TAIL);
-	return size - TAIL;
+	if (size < (u64)x->writers * PROMISE)
+		die(EXIT_USAGE, "%s: %llu bytes, at least %u are needed", x->disk, size,
+		    x->writers * PROMISE);
+	return fd;
 }
 
 /* The host checks the same: see lab/crash.py. */
@@ -126,18 +127,18 @@ static void fill_record(u64 *words, u32 writer, u32 number)
 }
 
 /* 0 or -errno. */
-static int note_promise(int disk, u64 *words, const struct crash *x, u32 writer, u32 records)
+static int note_promise(u64 *words, const struct crash *x, u32 writer, u32 records)
 {
 	memset(words, 0, PROMISE);
 	words[0] = PROMISE_MAGIC;
 	words[1] = writer;
 	words[2] = records;
-	if (pwrite(disk, words, PROMISE, (off_t)(x->tail + (u64)writer * PROMISE)) != PROMISE)
+	if (pwrite(x->notes, words, PROMISE, (off_t)writer * PROMISE) != PROMISE)
 		return errno ? -errno : -EIO;
 	return 0;
 }
 
-/* Metadata that nobody has been promised anything about. */
+/* Metadata of which nothing has been promised. */
 static int stir(int dir, struct random *r, u32 writer)
 {
 	char name[2][32];
@@ -159,8 +160,8 @@ static int stir(int dir, struct random *r, u32 writer)
 }
 
 /* 0 or -errno. */
-static int append(int file, int disk, u64 *words, const struct crash *x, u32 writer,
-		  u32 number, bool sync)
+static int append(int file, u64 *words, const struct crash *x, u32 writer, u32 number,
+		  bool sync)
 {
 	fill_record(words, writer, number);
 	if (write(file, words, RECORD) != RECORD)
@@ -169,13 +170,13 @@ static int append(int file, int disk, u64 *words, const struct crash *x, u32 wri
 		return 0;
 	if (fsync(file))
 		return -errno;
-	return note_promise(disk, words, x, writer, number + 1);
+	return note_promise(words, x, writer, number + 1);
 }
 
 static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 {
 	struct random random = { .state = x->seed * WRITERS_MAX + writer };
-	int dir, file, disk, error = 0;
+	int dir, file, error = 0;
 	char name[16];
 	u64 *words;
 	u32 i;
@@ -185,12 +186,11 @@ static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 	snprintf(name, sizeof(name), "w%u", writer);
 	dir = open(x->dir, O_DIRECTORY | O_CLOEXEC);
 	file = openat(dir, name, O_CREAT | O_TRUNC | O_APPEND | O_WRONLY | O_CLOEXEC, 0644);
-	disk = open(x->disk, O_WRONLY | O_DIRECT | O_DSYNC | O_CLOEXEC);
-	if (dir < 0 || file < 0 || disk < 0 || posix_memalign((void **)&words, PROMISE, PROMISE))
+	if (dir < 0 || file < 0 || posix_memalign((void **)&words, PROMISE, PROMISE))
 		die(EXIT_FAILED, "writer %u: %s", writer, strerror(errno));
 
 	for (i = 0; i < x->records && now_ns() < end_ns && !error; i++) {
-		error = append(file, disk, words, x, writer, i, !random_below(&random, 3));
+		error = append(file, words, x, writer, i, !random_below(&random, 3));
 		if (!error)
 			error = stir(dir, &random, writer);
 	}
@@ -201,16 +201,15 @@ static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 
 int main(int argc, char **argv)
 {
-	struct crash x = { .dir = "/mnt", .disk = "/dev/vdb", .writers = 4, .seconds = 5,
-			   .records = 600, .seed = 1 };
+	struct crash x = { .writers = 4, .seconds = 5, .records = 600, .seed = 1 };
 	int status, code = EXIT_GOOD;
 	u64 end_ns;
 	u32 i;
 
 	args_init("wrais-crash");
 	parse(argc, argv, &x);
-	x.tail = disk_tail(x.disk);
-	end_ns = now_ns() + (u64)x.seconds * 1000000000;
+	x.notes = open_notes(&x);
+	end_ns = now_ns() + x.seconds * NSEC_PER_SEC;
 	for (i = 0; i < x.writers; i++) {
 		pid_t pid = fork();
 

@@ -13,27 +13,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "diskfile.h"
 #include "json.h"
 
 #define DISK_MAGIC	"LABDISK1"
-#define DISK_DEFAULT	"/dev/nullb0"
 
 static const char usage[] =
-"Usage: wrais-disk [options] [FILE]\n"
+"Usage: wrais-disk --disk DEV [options] [FILE]\n"
 "\n"
 "Write the extents in FILE (" DISK_FILE ") to a block device that is all zeros,\n"
 "which thereby becomes the disk that the extents were taken from.\n"
 "\n"
-"  -d, --disk DEV      the device (" DISK_DEFAULT ")\n"
+"  -d, --disk DEV      the device; there is no default, it is overwritten\n"
 "  -n, --dry-run       check file and device, write nothing\n"
 "      --json          one JSON object\n"
 "  -h, --help          this text\n"
@@ -101,6 +99,8 @@ static void parse(int argc, char **argv, struct options *o)
 	if (optind < argc)
 		o->file = argv[optind++];
 	args_no_more(argc, argv, optind);
+	if (!o->disk)
+		die(EXIT_USAGE, "--disk is missing");
 }
 
 static void map_image(const char *name, struct image *image)
@@ -171,15 +171,9 @@ static void check_image(struct image *image)
 
 static int open_disk(const struct options *o, const struct image *image)
 {
-	/* O_EXCL: fails with EBUSY while the disk is mounted. */
-	int flags = (o->dry_run ? O_RDONLY : O_WRONLY) | O_EXCL | O_CLOEXEC;
-	int fd = open(o->disk, flags);
 	u64 size;
+	int fd = claim_disk(o->disk, o->dry_run ? O_RDONLY : O_WRONLY, &size);
 
-	if (fd < 0)
-		die(EXIT_FAILED, "%s: %s", o->disk, strerror(errno));
-	if (ioctl(fd, BLKGETSIZE64, &size))
-		die(EXIT_USAGE, "%s: not a block device", o->disk);
 	if (size < image->disk_size)
 		die(EXIT_USAGE, "%s: %llu bytes, the disk of %s has %llu", o->disk, size,
 		    image->name, image->disk_size);
@@ -218,7 +212,7 @@ static void write_image(int fd, const char *disk, const struct image *image)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .disk = DISK_DEFAULT, .file = DISK_FILE };
+	struct options o = { .file = DISK_FILE };
 	struct image image = { };
 	int fd;
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.guest.nics import IN_TREE, OURS, pairs
-from lab.suite import shell, smp_machine
+from lab.suite import scenario, shell, smp_machine
 
 KUNIT_SUITES = (
     *("lottery_pool", "lottery_draw", "lottery_class", "wrais_bounds"),
@@ -44,6 +44,7 @@ def _boot() -> Boot:
             Program("insmod", ("@insmod", IN_TREE)),
             shell("nics", "[ $(ip -o link | grep -c 02:00:00:00:00:1) -eq 2 ]"),
             Program("rmmod", ("@rmmod", IN_TREE)),
+            scenario("wrais/claims"),
             *tools,
         ),
     )

@@ -22,9 +22,9 @@ def _api() -> Boot:
         (
             Program(
                 "lottery-api",
-                ("lottery-api", "--ktap"),
+                ("lottery-api", "--ktap", "--sysrq"),
                 120,
-                short=("lottery-api", "--ktap", "--reads", "5000"),
+                short=("lottery-api", "--ktap", "--sysrq", "--reads", "5000"),
             ),
         ),
     )
@@ -77,6 +77,7 @@ def _tools() -> Boot:
             scenario("lottery/run-with-tickets"),
             scenario("lottery/limits"),
             scenario("lottery/tracepoints"),
+            scenario("lottery/no-sysrq"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
             refused("refuse-huge-tickets", "lottery -t 1000001 true"),
             scenario("lottery/refuse-task-file"),

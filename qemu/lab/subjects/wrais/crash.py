@@ -4,7 +4,7 @@
 QEMU's blklogwrites writes down, in the format of dm-log-writes, what a guest's
 disk was asked to do. Up to a flush everything is on the disk; of what came after
 the last flush any part may be. A state is held against what the guest was
-promised: see wrais-crash.c, which notes it in the last MiB of the disk.
+promised: see wrais-crash.c, which notes it on a partition that is the last MiB of the disk.
 """
 
 from __future__ import annotations
