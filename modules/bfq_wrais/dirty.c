@@ -31,8 +31,8 @@
 /* Whatever the threshold is, the headroom is at most this part of the memory. */
 #define WRAIS_HEADROOM_RAM	16
 
-static void wrais_decide(enum wrais_event verdict, unsigned long dirty,
-			 unsigned long thresh)
+static void wrais_note_verdict(enum wrais_event verdict, unsigned long dirty,
+			       unsigned long thresh)
 {
 	wrais_count(verdict);
 	trace_wrais_throttle(verdict, dirty, thresh);
@@ -71,21 +71,21 @@ __wrais_throttle(unsigned long dirty, unsigned long thresh,
 {
 	if (!wrais_current_privileged()) {
 		if (dirty < thresh - thresh / 8)
-			return WRAIS_AS_EVER;
+			return WRAIS_SLEEP;
 		*pause = max_pause;
 		if (!wrais_recent(&wrais_active_at, WRAIS_HOLD_FOR) ||
 		    time_after(jiffies, start + WRAIS_HOLD_MAX))
-			return WRAIS_AS_EVER;
-		wrais_decide(WRAIS_DIRTY_HOLDS, dirty, thresh);
+			return WRAIS_SLEEP;
+		wrais_note_verdict(WRAIS_DIRTY_HOLDS, dirty, thresh);
 		return WRAIS_HOLD;
 	}
 
 	wrais_note_active();
 	if (dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct))) {
-		wrais_decide(WRAIS_DIRTY_BREAKS, dirty, thresh);
+		wrais_note_verdict(WRAIS_DIRTY_BREAKS, dirty, thresh);
 		return WRAIS_PASS;
 	}
-	wrais_decide(WRAIS_DIRTY_NAPS, dirty, thresh);
+	wrais_note_verdict(WRAIS_DIRTY_NAPS, dirty, thresh);
 	*pause = min_t(long, *pause, max(msecs_to_jiffies(READ_ONCE(wrais_nap_ms)), 1UL));
-	return WRAIS_AS_EVER;
+	return WRAIS_SLEEP;
 }

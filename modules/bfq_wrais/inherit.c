@@ -5,8 +5,8 @@
  * The I/O of the flusher and of journal commits is nobody's, and is served
  * after everything that is privileged. While a privileged task sleeps until it
  * is done, that is a priority inversion: turn.c lets it go first then. It ends
- * with the wait, and at the latest WRAIS_INHERIT_MAX after somebody began to
- * wait without anybody having stopped since.
+ * with the wait, and at the latest WRAIS_INHERIT_MAX after the first of those
+ * began whose waits overlap.
  */
 
 #include <linux/atomic.h>
@@ -20,7 +20,7 @@
 
 static atomic_t wrais_waiters[WRAIS_NR_WAITS];
 
-/* When the first of them began [jiffies]. */
+/* When they were none last, and one began [jiffies]. */
 static unsigned long wrais_waiting_since[WRAIS_NR_WAITS];
 
 bool __wrais_wait_begin(enum wrais_wait what)

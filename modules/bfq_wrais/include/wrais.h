@@ -90,12 +90,12 @@ bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q) { return fal
 
 /**
  * enum wrais_verdict - what becomes of a writer that is to be throttled
- * @WRAIS_AS_EVER: it waits as everybody does
+ * @WRAIS_SLEEP: it waits for as long as @pause says
  * @WRAIS_PASS: it does not wait
  * @WRAIS_HOLD: it waits for longer, to leave room
  */
 enum wrais_verdict {
-	WRAIS_AS_EVER,
+	WRAIS_SLEEP,
 	WRAIS_PASS,
 	WRAIS_HOLD,
 };
@@ -122,7 +122,7 @@ wrais_throttle(unsigned long dirty, unsigned long thresh, unsigned long start,
 	if (wrais_on(WRAIS_DIRTY))
 		return __wrais_throttle(dirty, thresh, start, max_pause, pause);
 #endif
-	return WRAIS_AS_EVER;
+	return WRAIS_SLEEP;
 }
 
 /*
