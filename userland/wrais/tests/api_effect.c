@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,10 +18,15 @@
 #include "crew.h"
 #include "privilege.h"
 #include "procfs.h"
+#include "tracefs.h"
 #include "validate.h"
 
 #define READS		16U
 #define BLOCK		4096U
+
+#define INSTANCE	"wrais-api"
+#define TRACE		TRACEFS "/instances/" INSTANCE
+#define TRACE_SIZE	16384U
 
 static char old_scheduler[64];
 
@@ -28,6 +34,7 @@ static char old_scheduler[64];
 struct reader {
 	struct ioprio prio;
 	const char *group;	/* NULL: the one of this program */
+	bool gives_up;		/* the priority, and reads once more */
 };
 
 /* What became of requests. */
@@ -66,11 +73,21 @@ static void choose_old(void)
 	write_text(path, old_scheduler);
 }
 
+static bool read_blocks(int fd, void *buffer)
+{
+	u32 i;
+
+	for (i = 0; i < READS; i++)
+		if (pread(fd, buffer, BLOCK, (off_t)i * 2 * BLOCK) != BLOCK)
+			return false;
+	return true;
+}
+
 static int read_disk(const struct reader *r)
 {
+	static const struct ioprio usual = { IO_BE, IOPRIO_LEVEL_USUAL };
 	char device[128];
 	void *buffer;
-	u32 i;
 	int fd;
 
 	if (r->group && cgroup_join(r->group, 0))
@@ -81,9 +98,10 @@ static int read_disk(const struct reader *r)
 	fd = open(device, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (fd < 0)
 		return EXIT_FAILED;
-	for (i = 0; i < READS; i++)
-		if (pread(fd, buffer, BLOCK, (off_t)i * 2 * BLOCK) != BLOCK)
-			return EXIT_FAILED;
+	if (!read_blocks(fd, buffer))
+		return EXIT_FAILED;
+	if (r->gives_up && (ioprio_change(0, usual) || !read_blocks(fd, buffer)))
+		return EXIT_FAILED;
 	close(fd);
 	free(buffer);
 	return EXIT_GOOD;
@@ -96,10 +114,8 @@ static struct effect effect_now(struct ktap_case *t)
 	};
 }
 
-/* How much both counters grow while @r reads. */
-static struct effect effect_of(struct ktap_case *t, const struct reader *r)
+static void run_reader(struct ktap_case *t, const struct reader *r)
 {
-	struct effect before = effect_now(t), after;
 	pid_t self = getpid(), pid = fork();
 
 	if (!pid) {
@@ -109,6 +125,14 @@ static struct effect effect_of(struct ktap_case *t, const struct reader *r)
 	if (pid < 0)
 		die(EXIT_FAILED, "cannot start a child: %s", strerror(errno));
 	expect(t, !wait_child(pid, now_ns() + API_WAIT_NS), "the reader failed");
+}
+
+/* How much both counters grow while @r reads. */
+static struct effect effect_of(struct ktap_case *t, const struct reader *r)
+{
+	struct effect before = effect_now(t), after;
+
+	run_reader(t, r);
 	after = effect_now(t);
 	return (struct effect){ after.raised - before.raised, after.exempt - before.exempt };
 }
@@ -191,6 +215,25 @@ static void classes(struct ktap_case *t)
 	expect_privileged(t, "real time 7", (struct reader){ .prio = { IO_RT, 7 } }, true);
 }
 
+/* What BFQ says of the queue: raised, and no longer from the next request on. */
+static void given_up(struct ktap_case *t)
+{
+	const struct reader r = { .prio = { IO_RT, 0 }, .gives_up = true };
+	char text[TRACE_SIZE], *raised;
+
+	tracefs_require();
+	switch_all(t, true);
+	if (!expect(t, !mkdir(TRACE, 0700), TRACE ": %s", strerror(errno)))
+		return;
+	tracefs_write(INSTANCE, "events/wrais/wrais_queue/enable", "1");
+	run_reader(t, &r);
+	tracefs_read(INSTANCE, "trace", text, sizeof(text));
+	raised = strstr(text, "raised=1");
+	if (expect(t, raised, "the queue was never raised"))
+		expect(t, strstr(raised, "raised=0"), "the queue stays raised");
+	expect(t, !rmdir(TRACE), TRACE ": %s", strerror(errno));
+}
+
 /* A member needs the attribute in its cgroup and in all above. */
 static void cgroups(struct ktap_case *t)
 {
@@ -230,6 +273,7 @@ void api_effects(struct ktap *parent)
 		{ "raised not without raise", no_raise },
 		{ "exempt not without tags", no_tags },
 		{ "classes", classes },
+		{ "given up", given_up },
 		{ "cgroups", cgroups },
 	};
 
