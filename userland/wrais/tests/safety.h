@@ -12,15 +12,18 @@
 #include "ktap.h"
 #include "types.h"
 
-/* For anything that must end: far above what a slow machine needs. */
-#define SAFETY_WAIT_NS	(240 * NSEC_PER_SEC)
-
 struct safety {
 	const char *dir;	/* where the disk is mounted */
 	struct wrais_choice parts;	/* switched on while a case runs */
+	bool brief;		/* smaller limits and fewer rounds, for a slow kernel */
+	u64 limit_ns;		/* how long a case may take */
+	u64 deadline_ns;	/* of the case that runs */
 };
 
 extern struct safety safety;
+
+/* How long the case that runs may still wait; enough to put things back behind it. */
+u64 safety_left_ns(void);
 
 /* safety_disk.c: a memory-backed null_blk with a file system. */
 

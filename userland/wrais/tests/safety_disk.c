@@ -49,7 +49,7 @@ static int bounded(int (*fn)(const void *arg), const void *arg)
 		die_with_parent(self);
 		_exit(-fn(arg));
 	}
-	status = wait_child(pid, now_ns() + SAFETY_WAIT_NS);
+	status = wait_child(pid, now_ns() + safety_left_ns());
 	if (status == -1)
 		return -ETIMEDOUT;
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;

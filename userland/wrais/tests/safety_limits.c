@@ -26,11 +26,13 @@
 
 /* With the headroom less than a writer keeps, which would wait for its own pages. */
 #define DIRTY_BYTES	(16 * MIB)
+#define BRIEF_DIRTY	(4 * MIB)
 #define HEADROOM_PCT	25U
 /* A writer looks at the limits every few pages; the kernel's counters are per CPU. */
 #define SLACK_BYTES	(MIB / 2)
 /* The headroom is used up so often while the privileged are watched. */
 #define NAPS		20U
+#define BRIEF_NAPS	5U
 /* What they write where there is no headroom, or no limit to reach. */
 #define STOCK_BYTES	(20 * MIB)
 #define UNBOUND_BYTES	(48 * MIB)
@@ -97,6 +99,7 @@ struct watch {
 	const struct crew *crew;	/* all of it writes */
 	u64 bytes;
 	u64 naps;
+	u64 most;			/* that may be dirty: beyond, it is over; 0: any */
 	u64 peak;			/* the most that was dirty */
 };
 
@@ -107,23 +110,30 @@ static bool have_come(void *arg)
 
 	if (dirty > w->peak)
 		w->peak = dirty;
+	if (w->most && dirty > w->most)
+		return true;
 	return tasks_bytes(w->crew) >= w->bytes &&
 	       (!w->naps || counter_now(w->t, "dirty_naps") >= w->naps);
 }
 
 static void watch(struct watch *w)
 {
-	bool there = wait_until(have_come, w, SAFETY_WAIT_NS);
+	bool there = wait_until(have_come, w, safety_left_ns());
 
 	expect(w->t, there, "%llu of %llu bytes written, %llu of %llu naps",
 	       tasks_bytes(w->crew), w->bytes, w->naps ? counter_now(w->t, "dirty_naps") : 0,
 	       w->naps);
 }
 
+static u64 dirty_limit(void)
+{
+	return safety.brief ? BRIEF_DIRTY : DIRTY_BYTES;
+}
+
 static void set_limits(void)
 {
-	vm_set("dirty_bytes", DIRTY_BYTES);
-	vm_set("dirty_background_bytes", DIRTY_BYTES / 2);
+	vm_set("dirty_bytes", dirty_limit());
+	vm_set("dirty_background_bytes", dirty_limit() / 2);
 }
 
 static void stay_below(struct ktap_case *t, unsigned int writers)
@@ -132,22 +142,26 @@ static void stay_below(struct ktap_case *t, unsigned int writers)
 		{ ROLE_WRITE, true, NULL }, { ROLE_WRITE, true, NULL },
 		{ ROLE_WRITE, true, NULL },
 	};
-	u64 most = DIRTY_BYTES + DIRTY_BYTES / 100 * HEADROOM_PCT + writers * SLACK_BYTES;
+	u64 limit = dirty_limit();
+	u64 most = limit + limit / 100 * HEADROOM_PCT + writers * SLACK_BYTES;
 	struct crew crew;
-	struct watch w = { t, &crew, STOCK_BYTES, 0, 0 };
+	struct watch w = {
+		.t = t, .crew = &crew, .most = most,
+		.bytes = limit == DIRTY_BYTES ? STOCK_BYTES : most,
+	};
 
 	disk_make(DISK_MIB, SLOW_MBPS, ORDERED);
 	set_limits();
 	wrais_set("dirty_headroom_pct", HEADROOM_PCT);
 	if (!all_off())
-		w.naps = counter_now(t, "dirty_naps") + NAPS;
+		w.naps = counter_now(t, "dirty_naps") + (safety.brief ? BRIEF_NAPS : NAPS);
 	tasks_start(&crew, tasks, writers);
 	watch(&w);
 	tasks_stop(t, &crew);
 	ktap_note(t->ktap, "at most %llu bytes dirty, allowed %llu", w.peak, most);
 	expect(t, w.peak <= most, "%llu bytes dirty, allowed %llu", w.peak, most);
 	if (!all_off())
-		expect(t, w.peak > DIRTY_BYTES, "%llu bytes dirty: no headroom", w.peak);
+		expect(t, w.peak > limit, "%llu bytes dirty: no headroom", w.peak);
 }
 
 void case_headroom(struct ktap_case *t)
@@ -208,7 +222,7 @@ static void leave_memory(struct ktap_case *t, const char *group, u64 size, const
 	};
 	u64 before = value_of(kills, "oom_kill");
 	struct crew crew, other;
-	struct watch w = { t, &crew, UNBOUND_BYTES, 0, 0 };
+	struct watch w = { .t = t, .crew = &crew, .bytes = UNBOUND_BYTES };
 	int status;
 
 	disk_make(DISK_MIB, DISK_MBPS, ORDERED);
@@ -220,9 +234,9 @@ static void leave_memory(struct ktap_case *t, const char *group, u64 size, const
 	crew_create(&other, 1);
 	other.page->slot[0].value = size;
 	crew_fork(&other, allocate, group);
-	crew_gather(&other, SAFETY_WAIT_NS);
+	crew_gather(&other, safety_left_ns());
 	crew_release(&other);
-	status = crew_wait(&other, 0, now_ns() + SAFETY_WAIT_NS);
+	status = crew_wait(&other, 0, now_ns() + safety_left_ns());
 	expect(t, !status, "%llu bytes cannot be had: status %d", size, status);
 	crew_destroy(&other);
 	tasks_advance(t, &crew, 1);
@@ -256,7 +270,7 @@ void case_memory_cgroup(struct ktap_case *t)
 	snprintf(limit, sizeof(limit), "%llu", GROUP_BYTES);
 	if (expect(t, !write_text(GROUP_PATH "/memory.max", limit), "cannot limit a group"))
 		leave_memory(t, GROUP, GROUP_ALLOCATES, GROUP_PATH "/memory.events");
-	expect(t, wait_until(group_removed, NULL, SAFETY_WAIT_NS), "the group stays");
+	expect(t, wait_until(group_removed, NULL, safety_left_ns()), "the group stays");
 	if (!strstr(before, "memory"))
 		write_text(CONTROLLERS, "-memory");
 	if (!strstr(before, "io"))

@@ -164,7 +164,7 @@ void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count
 		}
 		crew_fork(crew, work, tasks);
 	}
-	crew_gather(crew, SAFETY_WAIT_NS);
+	crew_gather(crew, safety_left_ns());
 	crew_release(crew);
 }
 
@@ -180,14 +180,14 @@ static bool has_advanced(void *arg)
 	return load64(&goal->slot->rounds) >= goal->rounds || load(&goal->slot->mark);
 }
 
-static void await_goal(struct ktap_case *t, unsigned int i, struct goal goal)
+static bool await_goal(struct ktap_case *t, unsigned int i, struct goal goal)
 {
-	bool there = wait_until(has_advanced, &goal, SAFETY_WAIT_NS);
+	bool there = wait_until(has_advanced, &goal, safety_left_ns());
 	u32 error = load(&goal.slot->mark);
 
-	expect(t, !error, "task %u was ended: %s", i + 1, strerror((int)error));
-	expect(t, there, "task %u does not get on: %llu rounds, not %llu", i + 1,
-	       load64(&goal.slot->rounds), goal.rounds);
+	return expect(t, !error, "task %u was ended: %s", i + 1, strerror((int)error)) &&
+	       expect(t, there, "task %u does not get on: %llu rounds, not %llu", i + 1,
+		      load64(&goal.slot->rounds), goal.rounds);
 }
 
 void task_advance(struct ktap_case *t, struct crew *crew, unsigned int i, u64 rounds)
@@ -206,8 +206,10 @@ void tasks_advance(struct ktap_case *t, struct crew *crew, u64 rounds)
 		goal[i].slot = &crew->page->slot[i];
 		goal[i].rounds = load64(&goal[i].slot->rounds) + rounds;
 	}
+	/* one that does not get on has used up the time of the others */
 	for (i = 0; i < crew->count; i++)
-		await_goal(t, i, goal[i]);
+		if (!await_goal(t, i, goal[i]))
+			break;
 }
 
 unsigned int tasks_clean(unsigned int count)
@@ -234,7 +236,7 @@ u64 tasks_bytes(const struct crew *crew)
 
 void tasks_expect_error(struct ktap_case *t, struct crew *crew, int error, int other)
 {
-	unsigned int i, late = crew_reap(crew, SAFETY_WAIT_NS);
+	unsigned int i, late = crew_reap(crew, safety_left_ns());
 
 	expect(t, !late, "%u tasks have not ended", late);
 	for (i = 0; i < crew->count; i++) {
@@ -251,7 +253,7 @@ void tasks_stop(struct ktap_case *t, struct crew *crew)
 	unsigned int late;
 
 	store(&crew->page->stop, 1);
-	late = crew_reap(crew, SAFETY_WAIT_NS);
+	late = crew_reap(crew, safety_left_ns());
 	expect(t, !late, "%u tasks have not ended", late);
 	for (unsigned int i = 0; i < crew->count; i++) {
 		u32 error = load(&crew->page->slot[i].mark);

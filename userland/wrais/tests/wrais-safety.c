@@ -9,20 +9,28 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "clock.h"
 #include "procfs.h"
 #include "safety.h"
 #include "validate.h"
 
 #define VM		"/proc/sys/vm"
 
-struct safety safety = { .dir = "/run/wrais-safety" };
+/* Of a case: several times what a slow machine needs. */
+#define LIMIT_S		100U
+#define LIMIT_MAX_S	3600U
+/* To end tasks, and to take the disk away, of a case that has used up its time. */
+#define PUT_BACK_NS	(10 * NSEC_PER_SEC)
 
+struct safety safety = {
+	.dir = "/run/wrais-safety", .limit_ns = LIMIT_S * NSEC_PER_SEC,
+};
+
+/* Last is what may take the whole machine along when it fails. */
 static const struct ktap_test cases[] = {
 	{ "headroom", case_headroom },
 	{ "shared-headroom", case_shared_headroom },
 	{ "fsync", case_fsync },
-	{ "memory", case_memory },
-	{ "memory-cgroup", case_memory_cgroup },
 	{ "space", case_space },
 	{ "space-journal", case_space_journal },
 	{ "freeze", case_freeze },
@@ -30,6 +38,8 @@ static const struct ktap_test cases[] = {
 	{ "removal", case_removal },
 	{ "killed", case_killed },
 	{ "switches", case_switches },
+	{ "memory-cgroup", case_memory_cgroup },
+	{ "memory", case_memory },
 };
 
 static const char usage[] =
@@ -42,25 +52,29 @@ static const char usage[] =
 "\n"
 "  headroom, shared-headroom   dirty memory stays below threshold and headroom\n"
 "  fsync                       the others' fsync ends beside privileged writers\n"
-"  memory, memory-cgroup       nobody runs out of memory beside them\n"
 "  space, space-journal        no space left: everybody is told, all is well again\n"
 "  freeze, unmount, removal    the file system or its disk goes away meanwhile\n"
 "  killed                      nobody is raised for a task that is dead\n"
 "  switches                    the parts are switched while they are in use\n"
+"  memory-cgroup, memory       nobody runs out of memory beside privileged writers\n"
 "\n"
 "  -d, --dir DIR       where the disk is mounted (/run/wrais-safety)\n"
 "      --wrais PARTS   which parts are on (all); with none the same tests show\n"
 "                      what the kernel does without\n"
+"      --brief         smaller limits and fewer rounds, for a slow kernel\n"
+"      --limit SECONDS a case that takes longer has failed (100)\n"
 "      --ktap          no effect, the output is always KTAP\n"
 "  -h, --help          this text\n"
 "  -V, --version       the version\n";
 
 static void parse(int argc, char **argv)
 {
-	enum { OPT_WRAIS = 256 };
+	enum { OPT_WRAIS = 256, OPT_BRIEF, OPT_LIMIT };
 	static const struct option longs[] = {
 		{ "dir", required_argument, NULL, 'd' },
 		{ "wrais", required_argument, NULL, OPT_WRAIS },
+		{ "brief", no_argument, NULL, OPT_BRIEF },
+		{ "limit", required_argument, NULL, OPT_LIMIT },
 		{ "ktap", no_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -76,6 +90,13 @@ static void parse(int argc, char **argv)
 			break;
 		case OPT_WRAIS:
 			safety.parts = wrais_choose("--wrais", optarg);
+			break;
+		case OPT_BRIEF:
+			safety.brief = true;
+			break;
+		case OPT_LIMIT:
+			safety.limit_ns = args_number("--limit", optarg, 1, LIMIT_MAX_S) *
+					  NSEC_PER_SEC;
 			break;
 		default:
 			args_validator(c, argv, usage);
@@ -130,6 +151,15 @@ static void vm_restore(void)
 			vm_write(limits[i].name, limits[i].value);
 }
 
+u64 safety_left_ns(void)
+{
+	u64 now = now_ns();
+
+	if (now + PUT_BACK_NS > safety.deadline_ns)
+		return PUT_BACK_NS;
+	return safety.deadline_ns - now;
+}
+
 bool all_off(void)
 {
 	return !safety.parts.any;
@@ -149,6 +179,7 @@ static const struct ktap_test *find_case(const char *name)
 /* Everything as it was before, whatever the case has left. */
 static void run_case(struct ktap *k, const struct ktap_test *test)
 {
+	safety.deadline_ns = now_ns() + safety.limit_ns;
 	wrais_apply(&safety.parts);
 	ktap_run(k, test);
 	disk_drop();

@@ -8,7 +8,7 @@ from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
-from lab.suite import smp_machine
+from lab.suite import scenario, smp_machine
 
 # The slow disk's pages, of which a small file system touches few, and the cache.
 MEM_MB = 1536
@@ -49,12 +49,15 @@ WITHOUT = {
 NO_FLOOR = ("-floor_turns", "-random_turns")
 # Little memory, so that it could run out.
 SAFETY_MEM_MB = 512
-# Each wait of theirs ends earlier, after four minutes, with a better message.
-SAFETY_S = 300
+# A case ends by itself after 100 s, or brief after 400, with a better message.
+SAFETY_S = 150
+BRIEF = ("--brief", "--limit", "400")
 SAFETY_CASES = (
-    *("headroom", "shared-headroom", "fsync", "memory", "memory-cgroup", "space"),
-    *("space-journal", "freeze", "unmount", "removal", "killed", "switches"),
+    *("headroom", "shared-headroom", "fsync", "space", "space-journal", "freeze"),
+    *("unmount", "removal", "killed", "switches"),
 )
+# What may take the whole guest along when it fails.
+SAFETY_LAST = ("memory-cgroup", "memory")
 # A kernel full of checks writes more slowly than any disk, and has memory in plenty: it
 # never comes to the first of these limits. The others take it minutes each.
 SAFETY_NOT_DEBUG = (
@@ -129,15 +132,25 @@ def _io() -> Boot:
 def _safety() -> Boot:
     """What must stay whole, with mkfs and fsck of the root image, in little memory."""
     program = ("wrais-safety", "--ktap")
-    ours = tuple(
-        Program(case, (*program, case), SAFETY_S, debug=case not in SAFETY_NOT_DEBUG)
-        for case in SAFETY_CASES
+    ours, last = (
+        tuple(
+            Program(
+                case,
+                (*program, case),
+                SAFETY_S,
+                short=(*program, *BRIEF, case),
+                debug=case not in SAFETY_NOT_DEBUG,
+            )
+            for case in cases
+        )
+        for cases in (SAFETY_CASES, SAFETY_LAST)
     )
     stock = tuple(
         Program(f"stock-{case}", (*program, "--wrais", "none", case), SAFETY_S, debug=False)
         for case in SAFETY_OF_STOCK
     )
-    return Boot("wrais-safety", replace(smp_machine(2), mem_mb=SAFETY_MEM_MB), (*ours, *stock))
+    machine = replace(smp_machine(2), mem_mb=SAFETY_MEM_MB)
+    return Boot("wrais-safety", machine, (scenario("wrais/limit"), *ours, *stock, *last))
 
 
 def boots() -> tuple[Boot, ...]:
