@@ -10,7 +10,7 @@ from lab.guest.nics import IN_TREE, SOURCE, pairs
 from lab.guest.nics import OURS as DRIVER
 from lab.subjects.livelock import variants as livelock
 from lab.subjects.livelock.experiment import FUNCTIONS
-from lab.suite import SHARE_SHIFT, refused, shell, smp_machine
+from lab.suite import SHARE_SHIFT, refused, scenario, smp_machine
 
 # A run takes the kernel with checks half a minute: what is ours, and a few of the rest.
 OURS = ("interrupt", "poll", "napi", "napi-threaded", "hybrid")
@@ -181,113 +181,35 @@ def _livelock_tools() -> Boot:
             refused("refuse-frames", "livelock-run --frames 600001 1000"),
             refused("refuse-peaks", "livelock-run --function peaks 1"),
             refused("refuse-port", "livelock-apps --port 0"),
-            shell("no-cards", "livelock-run 1000; [ $? -eq 3 ]"),
+            refused("refuse-require", "livelock-run --require goodput_pps=1 1000"),
+            scenario("livelock/no-cards"),
         ),
     )
 
 
-def _filters() -> tuple[Program, ...]:
-    """Which destinations the card takes: the far side sends to addresses that are not its own.
-
-    The card is deaf for a second after promiscuous mode was switched, hence the tries.
-    """
-    ping = "ip netns exec far busybox ping -c 1 -W 1 10.9.0.1"
-    # Nobody asks for our address meanwhile: an answer would be counted.
-    known = f"ip neigh replace 10.9.0.2 dev eth0 nud permanent lladdr {pairs(1)[1].mac}"
-    as_if = f"{known} && ip -n far neigh replace 10.9.0.1 dev eth1 nud permanent lladdr"
-    again = "ip -n far neigh del 10.9.0.1 dev eth1"
-    seen = "cat /sys/class/net/eth0/statistics/rx_packets"
-    tries = "for i in 1 2 3 4 5 6 7 8; do"
-    comes = f"{tries} {ping}; [ $({seen}) -gt $n ] && break; done; [ $({seen}) -gt $n ]"
-    arrives = f"{{ n=$({seen}); {comes}; }}"
-    answers = f"{{ {tries} {ping} && break; done; }}"
-    stays = f"{{ n=$({seen}); {ping}; [ $({seen}) -eq $n ]; }}"
-    # The group is no other one's bit of the card's table, as all-hosts' is 0x10.
-    other, group = "02:00:00:00:00:99", "01:00:5e:7f:12:34"
-    return (
-        shell(
-            "multicast",
-            f"{as_if} {group} && ! {ping} && ip maddress add {group} dev eth0 && {answers} && "
-            f"ip maddress del {group} dev eth0 && ! {ping} && {again}",
-        ),
-        shell(
-            "second-address",
-            f"{as_if} {other} && {stays} && bridge fdb add {other} dev eth0 self && {arrives} && "
-            f"bridge fdb del {other} dev eth0 self && {stays} && {again}",
-        ),
-        shell(
-            "promiscuous",
-            f"{as_if} {other} && ip link set eth0 promisc on && {arrives} && "
-            f"ip link set eth0 promisc off && {again} && {answers}",
-        ),
-    )
+def _ping(mode: str) -> Program:
+    return replace(scenario("livelock/ping", mode), name=f"ping-{mode}")
 
 
 def _livelock_driver() -> Boot:
-    """The driver as a person uses it: two cards on a hub, one of them in another namespace."""
-    ping = "busybox ping -c 3 -w 20 -s {size} 10.9.0.2 | grep '3 packets received'"
-    modes = tuple(
-        shell(
-            f"ping-{mode}",
-            f"rxmode eth0 mode {mode} && {ping.format(size=56)} && {ping.format(size=1400)}",
-        )
-        for mode in ("interrupt", "poll", "napi", "hybrid")
-    )
+    """The driver as a person uses it: two cards on a hub, one of them in another namespace.
+
+    Each scenario can do without those before it, but rmmod is the last one.
+    """
+    first = ("up", "vlan", "multicast", "second-address", "promiscuous", "info", "ring")
+    then = ("features", "counters", "mtu", "address", "tracepoint", "json", "all-or-none")
     return Boot(
         "livelock-driver",
         replace(smp_machine(2), modules=(DRIVER,), nics=pairs(1)),
         (
-            Program("insmod", ("@insmod", DRIVER)),
-            shell(
-                "up",
-                "ip netns add far && ip link set eth1 netns far && "
-                "ip address add 10.9.0.1/24 dev eth0 && ip link set eth0 up && "
-                "ip -n far address add 10.9.0.2/24 dev eth1 && ip -n far link set eth1 up && "
-                "busybox ping -c 1 -w 20 10.9.0.2 && cat /sys/class/net/eth0/carrier | grep 1",
-            ),
-            *modes,
-            shell(
-                "vlan",
-                "ip link add link eth0 name tag0 type vlan id 5 && "
-                "ip -n far link add link eth1 name tag1 type vlan id 5 && "
-                "ip address add 10.10.0.1/24 dev tag0 && ip link set tag0 up && "
-                "ip -n far address add 10.10.0.2/24 dev tag1 && ip -n far link set tag1 up && "
-                "busybox ping -c 3 -w 20 -s 1472 10.10.0.2 | grep '3 packets received' && "
-                # Else the far one asks, five seconds later, whether we are still there.
-                "ip link del tag0 && ip -n far link del tag1",
-            ),
-            *_filters(),
-            shell("info", "ethtool -i eth0 | grep -x 'driver: napi_livelock'"),
-            shell("ring", "ethtool -G eth0 rx 1024 && ethtool -g eth0 | grep -x 'RX:.*1024'"),
-            shell("no-ring", "! ethtool -G eth0 rx 60 && ! ethtool -G eth0 rx 4104"),
-            shell("features", "ethtool -K eth0 rx off && ethtool -k eth0 | grep rx-checksumming"),
-            shell("counters", "ethtool -S eth0 | grep -x ' *polls: [1-9][0-9]*'"),
-            shell(
-                "mtu",
-                f"ip link set eth0 mtu 1642 && ! ip link set eth0 mtu 1643 && "
-                f"{ping.format(size=1400)}",
-            ),
-            shell(
-                "address",
-                "ip link set eth0 down && ip link set eth0 address 02:00:00:00:00:77 "
-                f"&& ip link set eth0 up && {ping.format(size=56)}",
-            ),
-            shell(
-                "tracepoint",
-                "trace-cmd record -q -e napi_livelock -o /tmp/t rxmode eth0 mode "
-                "poll && trace-cmd report -i /tmp/t | grep 'to=poll reason=asked'",
-                120,
-            ),
-            shell("json", 'rxmode --json eth0 | grep \'"mode":"poll"\''),
-            shell(
-                "all-or-none", "! rxmode eth0 mode hybrid quota 0; rxmode eth0 | grep 'mode poll'"
-            ),
+            *(_ping(mode) for mode in ("interrupt", "poll", "napi", "hybrid")),
+            *(scenario(f"livelock/{name}") for name in (*first, *then)),
             refused("refuse-limit", "rxmode eth0 limit 96"),
             refused("refuse-name", "rxmode eth0 speed 9"),
             refused("refuse-value", "rxmode eth0 mode"),
             refused("refuse-device", "rxmode eth9"),
-            shell("not-ours", "rxmode lo; [ $? -eq 3 ]"),
-            shell("rmmod", "ip netns del far; rmmod napi_livelock && [ ! -e /sys/class/net/eth0 ]"),
+            scenario("livelock/not-ours"),
+            scenario("livelock/rmmod"),
         ),
     )
 

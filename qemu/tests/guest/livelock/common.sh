@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# Two cards on a hub: eth0 is ours, eth1 is in the namespace far, with an address each.
+
+near=10.9.0.1
+far=10.9.0.2
+
+# A command that has to fail: after a bare "!" the shell would go on either way.
+fails() {
+	if "$@"; then
+		return 1
+	fi
+}
+
+# Up to eight times, for a card takes nothing for a second after some changes.
+tries() {
+	for _ in 1 2 3 4 5 6 7 8; do
+		if "$@"; then
+			return 0
+		fi
+	done
+	return 1
+}
+
+bring_up() {
+	if [ ! -e /sys/module/napi_livelock ]; then
+		insmod /lab/modules/napi_livelock.ko
+	fi
+	if [ -e /run/netns/far ]; then
+		return 0
+	fi
+	ip netns add far
+	ip link set eth1 netns far
+	ip address add $near/24 dev eth0
+	ip link set eth0 up
+	ip -n far address add $far/24 dev eth1
+	ip -n far link set eth1 up
+	busybox ping -c 1 -w 20 $far
+}
+
+# All of three pings with SIZE bytes each are answered.
+reach() {
+	busybox ping -c 3 -w 20 -s "$1" "${2:-$far}" | grep '3 packets received'
+}
+
+# The far side sends to us, once: is it answered?
+far_pings() {
+	ip netns exec far busybox ping -c 1 -W 1 $near
+}
+
+# From now on the far side takes MAC for ours. It is known here meanwhile: nothing
+# that the cards would see is asked for.
+far_takes_us_for() {
+	ip neigh replace $far dev eth0 nud permanent \
+		lladdr "$(ip netns exec far cat /sys/class/net/eth1/address)"
+	ip -n far neigh replace $near dev eth1 nud permanent lladdr "$1"
+}
+
+far_forgets_us() {
+	ip -n far neigh del $near dev eth1
+}
+
+received() {
+	cat /sys/class/net/eth0/statistics/rx_packets
+}
+
+# The far side sends once; does a frame arrive, whatever is done with it?
+arrives() {
+	before=$(received)
+	far_pings || true
+	[ "$(received)" -gt "$before" ]
+}
+
+# The value of a counter of the driver.
+counter() {
+	ethtool -S eth0 | sed -n "s/^ *$1: //p"
+}
