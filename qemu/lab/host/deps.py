@@ -139,7 +139,12 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         _need(have_command, "iperf3"),
         _need(have_command, "ip", "iproute2", "iproute"),
     ),
-    "check": (*KERNEL, _need(have_command, "git"), PYTHON, _need(have_command, "sparse")),
+    "check": (
+        *KERNEL,
+        PYTHON,
+        *(_need(have_command, name) for name in ("git", "sparse")),
+        _need(have_command, "shellcheck", "shellcheck", "ShellCheck"),
+    ),
     "menuconfig": (
         *KERNEL,
         _need(have_header, "ncurses.h", "libncurses-dev", "ncurses-devel"),

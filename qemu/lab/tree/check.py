@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Static checks: the rules of the series, kernel style, sparse, ruff and mypy."""
+"""Static checks: rules of the series, kernel style, sparse, shellcheck, ruff and mypy."""
 
 import argparse
 import os
@@ -56,18 +56,33 @@ class Check:
 
 def call(argv: Sequence[str], cwd: Path) -> tuple[int, str]:
     """Exit code and output, standard error included."""
-    done = subprocess.run(
-        argv,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            argv,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise LabError(f"{argv[0]} is not installed: make deps", exit_code=1) from error
     return done.returncode, done.stdout
+
+
+def died(tool: str, status: int, output: str) -> str:
+    """A checker that did not come to its end: a problem, however little it said."""
+    return f"{tool}: exit {status}: {' '.join(output.split()[-40:]) or 'without a word'}"
+
+
+def verdict(tool: str, status: int, output: str) -> list[str]:
+    """The lines of a checker that exits 1 when it objects, and says why."""
+    if status not in (0, 1) or (status and not output.strip()):
+        return [died(tool, status, output)]
+    return output.splitlines()
 
 
 def c_files(tree: Path) -> list[Path]:
@@ -198,8 +213,8 @@ def checkpatch(paths: Paths) -> list[str]:
             script = paths.linux / "scripts/checkpatch.pl"
             argv = ["perl", str(script), "--strict", "--terse", "--no-summary", "--show-types"]
             status, output = call([*argv, *options, *map(str, files)], paths.linux)
-            if status:
-                problems += [line for line in output.splitlines() if not excepted(line)]
+            lines = verdict("checkpatch", status, output)
+            problems += [line for line in lines if not excepted(line)]
     return [problem.removeprefix(f"{paths.top}/") for problem in problems]
 
 
@@ -220,11 +235,17 @@ def sparse(paths: Paths) -> list[str]:
         argv = kbuild(paths, "guest", ["C=2", f"{link}/"])
         status, output = call(argv, paths.top)
         lines = output.splitlines()
-        problems += [
-            line for line in lines if link in line and re.search(r": (warning|error): ", line)
-        ]
-        if status and not problems:
-            problems.append(f"{name}: sparse: {' '.join(lines[-3:])}")
+        found = [line for line in lines if link in line and re.search(r": (warning|error): ", line)]
+        if status and not found:
+            found.append(died(f"{name}: sparse", status, output))
+        elif not status:
+            seen = {line.rpartition("/")[2] for line in lines if line.startswith("  CHECK ")}
+            found += [
+                f"modules/{name}/{file.name}: sparse did not look at it"
+                for file in sorted((paths.modules / name).glob("*.c"))
+                if file.name not in seen
+            ]
+        problems += found
     return problems
 
 
@@ -238,9 +259,25 @@ def python_tool(*words: str) -> Callable[[Paths], list[str]]:
             raise LabError(f"{binary}: not there: run make check, not the verb alone", exit_code=1)
         argv = [word.format(cache=paths.out / tool) for word in words[1:]]
         status, output = call([str(binary), *argv], paths.qemu)
-        return output.splitlines() if status else []
+        return verdict(tool, status, output) if status else []
 
     return run
+
+
+def shellcheck(paths: Paths) -> list[str]:
+    """shellcheck on what runs everything and, as Debian's sh, on the guest's scenarios."""
+    problems: list[str] = []
+    for options, scripts in (
+        ([], [paths.top / ".ci/run"]),
+        (
+            ["-x", "--source-path=SCRIPTDIR", "--shell=dash"],
+            sorted(paths.qemu.glob("tests/guest/**/*.sh")),
+        ),
+    ):
+        argv = ["shellcheck", "--format=gcc", *options, *map(str, scripts)]
+        if scripts:
+            problems += verdict("shellcheck", *call(argv, paths.top))
+    return [problem.removeprefix(f"{paths.top}/") for problem in problems]
 
 
 CHECKS = (
@@ -248,6 +285,7 @@ CHECKS = (
     Check("house", house),
     Check("checkpatch", checkpatch),
     Check("sparse", sparse),
+    Check("shellcheck", shellcheck),
     Check("ruff", python_tool("ruff", "check", "--quiet", "--cache-dir={cache}", ".")),
     Check("mypy", python_tool("mypy", "--cache-dir={cache}", "--no-error-summary")),
 )

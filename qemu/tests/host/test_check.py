@@ -118,6 +118,24 @@ def test_checkpatch_sees_patches_and_all_c(paths: Paths, perl_says: list[list[st
     assert [words[-1].rpartition("/")[2] for words in perl_says] == ["1.patch", "bad.c", "fine.c"]
 
 
+@pytest.mark.parametrize(
+    ("status", "output", "problem"),
+    [
+        (255, "", "checkpatch: exit 255: without a word"),
+        (1, "", "checkpatch: exit 1: without a word"),
+        (-11, "p/0103-x.patch:7: WARNING:AVOID_BUG: no\n", "checkpatch: exit -11: p/0103-x.patch"),
+        (2, "Can't locate Text.pm\n", "checkpatch: exit 2: Can't locate Text.pm"),
+        (0, "diff: x.c: No such file\n", "diff: x.c: No such file"),
+    ],
+)
+def test_a_checkpatch_that_dies_is_a_problem(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, status: int, output: str, problem: str
+) -> None:
+    monkeypatch.setattr(check, "call", lambda argv, cwd: (status, output))
+    (found,) = check.checkpatch(paths)
+    assert found.startswith(problem)
+
+
 def test_exceptions_are_of_a_file_and_a_type() -> None:
     assert check.excepted("/top/patches/0103-x.patch:76: WARNING:AVOID_BUG: Do not crash")
     assert not check.excepted("/top/patches/0103-x.patch:76: WARNING:LONG_LINE: over 100")
@@ -128,6 +146,7 @@ def test_sparse_counts_only_what_is_ours(paths: Paths, monkeypatch: pytest.Monke
     link = "kernel/sched/lottery"
     (paths.modules / "sched_lottery").mkdir(parents=True)
     (paths.modules / "sched_lottery" / "Kbuild").touch()
+    (paths.modules / "sched_lottery" / "pool.c").touch()
     output = (
         f"  CHECK   {link}/pool.c\n"
         f"linux/{link}/pool.c:7:1: warning: context imbalance\n"
@@ -136,7 +155,22 @@ def test_sparse_counts_only_what_is_ours(paths: Paths, monkeypatch: pytest.Monke
     monkeypatch.setattr(check, "call", lambda argv, cwd: (0, output))
     assert check.sparse(paths) == [f"linux/{link}/pool.c:7:1: warning: context imbalance"]
     monkeypatch.setattr(check, "call", lambda argv, cwd: (2, "no rule to make target"))
-    assert check.sparse(paths) == ["sched_lottery: sparse: no rule to make target"]
+    assert check.sparse(paths) == ["sched_lottery: sparse: exit 2: no rule to make target"]
+    monkeypatch.setattr(check, "call", lambda argv, cwd: (2, ""))
+    assert check.sparse(paths) == ["sched_lottery: sparse: exit 2: without a word"]
+
+
+def test_a_sparse_that_looks_at_nothing_is_a_problem(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = paths.modules / "sched_lottery"
+    module.mkdir(parents=True)
+    for name in ("Kbuild", "pool.c", "draw.c"):
+        (module / name).touch()
+    monkeypatch.setattr(
+        check, "call", lambda argv, cwd: (0, "  CHECK   linux/kernel/sched/lottery/pool.c\n")
+    )
+    assert check.sparse(paths) == ["modules/sched_lottery/draw.c: sparse did not look at it"]
 
 
 def test_python_tools_keep_their_caches_below_out(paths: Paths) -> None:
@@ -147,11 +181,38 @@ def test_python_tools_keep_their_caches_below_out(paths: Paths) -> None:
     paths.qemu.mkdir()
     run = check.python_tool("ruff", "check", "--cache-dir={cache}")
     assert run(paths) == [f"check --cache-dir={paths.out}/ruff"]
+    tool.write_text("#!/bin/sh\nkill -9 $$\n")
+    assert run(paths) == ["ruff: exit -9: without a word"]
     tool.write_text("#!/bin/sh\necho fine\n")
     assert run(paths) == []
     tool.unlink()
     with pytest.raises(LabError, match="run make check"):
         run(paths)
+
+
+def test_shell_scripts_are_checked(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scenarios of the guest, and what has no ending but a #! line."""
+    for name in (".ci/run", "qemu/tests/guest/a/b.sh", "qemu/tests/guest/c.sh"):
+        (paths.top / name).parent.mkdir(parents=True, exist_ok=True)
+        (paths.top / name).write_text("#!/bin/sh\n")
+    calls: list[list[str]] = []
+
+    def call(words: list[str], cwd: Path) -> tuple[int, str]:
+        calls.append([word.rpartition("/")[2] for word in words if word.startswith("/")])
+        bad = words[-1].endswith("c.sh")
+        return (1, f"{words[-1]}:7:3: note: Double quote [SC2086]\n") if bad else (0, "")
+
+    monkeypatch.setattr(check, "call", call)
+    problem = "qemu/tests/guest/c.sh:7:3: note: Double quote [SC2086]"
+    assert check.shellcheck(paths) == [problem]
+    assert calls == [["run"], ["b.sh", "c.sh"]]
+    monkeypatch.setattr(check, "call", lambda words, cwd: (2, ""))
+    assert check.shellcheck(paths) == ["shellcheck: exit 2: without a word"] * 2
+
+
+def test_a_tool_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no-such-tool is not installed: make deps"):
+        check.call(["no-such-tool"], tmp_path)
 
 
 def test_run_says_ok_or_lists_the_problems(

@@ -12,6 +12,6 @@ status=0
 $run -- sh /tmp/first-hangs >/tmp/rows 2>/tmp/said || status=$?
 cat /tmp/rows /tmp/said
 [ $status -eq 1 ]
-[ $(grep -c '"finished":false' /tmp/rows) -eq 1 ]
-[ $(grep -c '"finished":true' /tmp/rows) -eq 1 ]
+[ "$(grep -c '"finished":false' /tmp/rows)" -eq 1 ]
+[ "$(grep -c '"finished":true' /tmp/rows)" -eq 1 ]
 [ "$(cat /tmp/said)" = 'wrais-run: repeat 1 does not end within 1 s' ]
