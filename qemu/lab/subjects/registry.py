@@ -37,7 +37,7 @@ def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
     if short:
         found = tuple(map(shortened, found))
     if kernel == "debug":
-        found = tuple(map(for_debug, found))
+        found = tuple(for_debug(boot) for boot in found if any(p.debug for p in boot.programs))
     return found
 
 

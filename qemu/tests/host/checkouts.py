@@ -9,6 +9,7 @@ from pathlib import Path
 from lab.paths import Paths
 
 TOP = Paths.from_env({}).top
+FILES = ("Makefile", "README.md", "qemu/requirements.lock", "userland/lib/protocol.h")
 # What a person's shell does not set.
 HIDDEN = (
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL"),
@@ -20,7 +21,7 @@ HIDDEN = (
 def copied(where: Path) -> Path:
     """A checkout there: the Makefile, the lab, and what they read."""
     where.mkdir(parents=True)
-    for name in ("Makefile", "README.md", "qemu/requirements.lock"):
+    for name in FILES:
         (where / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, where / name)
     unwanted = shutil.ignore_patterns("__pycache__")

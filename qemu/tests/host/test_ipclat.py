@@ -157,7 +157,7 @@ def test_what_is_said_is_what_was_measured(lab_paths: Paths) -> None:
 @pytest.fixture(scope="module")
 def side(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The receiver alone, with messages of a known age."""
-    names = ("affinity", "args", "clock", "futex", "histogram", "lottery_sched", "policy")
+    names = ("affinity", "args", "clock", "files", "futex", "histogram", "lottery_sched", "policy")
     sources = ["qemu/tests/host/ipclat_side.c", "userland/ipclat/side.c"]
     sources += [f"userland/lib/{name}.c" for name in names]
     library = native.load(tmp_path_factory.mktemp("side"), *sources)

@@ -36,18 +36,17 @@ def test_all(kernel: str, short: bool) -> None:
 
 
 def test_debug() -> None:
-    """More room, more time, and leaks are looked for after everything else.
-
-    Every suite has something for the kernel with checks.
-    """
-    for plain, debug in zip(suites("guest"), suites("debug"), strict=True):
+    """More room, more time, and leaks are looked for after everything else."""
+    before = {suite.name: suite for suite in suites("guest")}
+    for debug in suites("debug"):
+        plain = before[debug.name]
         assert debug.machine.mem_mb > plain.machine.mem_mb
         assert debug.machine.real_time
         assert debug.programs[-1].argv == ("@kmemleak",)
         wanted = [program for program in plain.programs if program.debug]
         assert wanted
-        for before, after in zip(wanted, debug.programs[:-1], strict=True):
-            assert after.timeout_s > before.timeout_s and after.argv == before.argv
+        for one, other in zip(wanted, debug.programs[:-1], strict=True):
+            assert other.timeout_s > one.timeout_s and other.argv == one.argv
 
 
 def test_short() -> None:
@@ -73,7 +72,7 @@ def test_scenarios() -> None:
     by_other_tests = {path for path in files if path.parent.name == "wrais"}
     assert used <= files and files - used <= by_other_tests
     for path in files:
-        assert header(path).what.endswith(".")
+        assert header(path).what
     with pytest.raises(LabError, match="no such scenario"):
         scenario("livelock/none")
 
