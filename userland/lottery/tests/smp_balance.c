@@ -9,6 +9,8 @@
  * the fullest to the emptiest CPU is a gain. A sixteenth of the mean sum comes
  * on top: what real-time tasks (such as the watcher) take of a CPU counts.
  */
+#include <sched.h>
+
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
@@ -20,6 +22,10 @@
 #define HOGS_PER_CPU	8U
 #define TICKETS_LOW	100U
 #define TICKETS_HIGH	1000U
+
+/* A real-time task of the kernel may be where it should wake. */
+#define WAKE_UPS		20U
+#define WAKE_UPS_ELSEWHERE	2U
 
 /* What the sums of all CPUs are at a moment. */
 struct sums {
@@ -195,10 +201,72 @@ static void idle_gets_work(struct ktap_case *t)
 	herd_destroy(&h);
 }
 
+/* Sleeps until its slot's rest is the next number; says in value where it woke. */
+static CREW_FN(sleeper)
+{
+	struct crew_slot *slot = &crew->page->slot[i];
+	u32 turn = 0;
+
+	(void)arg;
+	while (!load(&crew->page->stop)) {
+		futex_await(&slot->rest, ++turn, 0);
+		store64(&slot->value, (u64)sched_getcpu());
+		futex_set(&slot->mark, turn);
+	}
+	return 0;
+}
+
+static bool is_asleep(void *arg)
+{
+	return task_asleep(*(pid_t *)arg);
+}
+
+/* Wake it, allowed on @mask, for the time with this number; where it was then. */
+static u64 wake_sleeper(struct ktap_case *t, struct crew *crew, unsigned int i, u64 mask,
+			u32 turn)
+{
+	struct crew_slot *slot = &crew->page->slot[i];
+
+	expect(t, wait_until(is_asleep, &crew->pid[i], SMP_WAIT_NS), "it does not sleep");
+	affinity_set(crew->pid[i], mask);
+	futex_set(&slot->rest, turn);
+	expect(t, futex_await(&slot->mark, turn, now_ns() + SMP_WAIT_NS), "it does not wake");
+	return load64(&slot->value);
+}
+
+/*
+ * All CPUs but the last are busy. A task that was on the first one when it fell
+ * asleep goes to the last one when it wakes, not some balancing later. The launcher
+ * stays on the first one: a CPU with a real-time task is a bad place to wake on.
+ */
+static void waking_finds_idle(struct ktap_case *t)
+{
+	unsigned int i, elsewhere = 0;
+	u32 last = smp.cpu[smp.count - 1], turn = 0;
+	struct herd h;
+
+	herd_create(&h);
+	for (i = 0; i + 1 < smp.count; i++)
+		herd_add(&h, 100, 1ULL << smp.cpu[i]);
+	crew_fork(&h.crew, sleeper, NULL);
+	h.tickets[h.count++] = 100;
+	pin_to_cpu(smp.cpu[0]);
+	herd_release(&h);
+	for (i = 0; i < WAKE_UPS && !t->failed; i++) {
+		wake_sleeper(t, &h.crew, h.count - 1, 1ULL << smp.cpu[0], ++turn);
+		elsewhere += wake_sleeper(t, &h.crew, h.count - 1, smp.mask, ++turn) != last;
+	}
+	expect(t, elsewhere <= WAKE_UPS_ELSEWHERE,
+	       "%u of %u times it did not wake on the idle CPU %u", elsewhere, WAKE_UPS, last);
+	affinity_set(0, smp.mask);
+	herd_destroy(&h);
+}
+
 void smp_balance(struct ktap *k)
 {
 	static const struct ktap_test tests[] = {
 		{ "a task for each CPU finds it", release_spreads },
+		{ "a task that wakes finds the idle CPU", waking_finds_idle },
 		{ "an idle CPU gets work", idle_gets_work },
 		{ "the sums of tickets balance", sums_balance },
 		{ "they balance again after exits", balance_after_exit },
