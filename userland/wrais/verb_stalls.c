@@ -57,7 +57,7 @@ static u64 parse(int argc, char **argv, struct watch *w)
 	static const struct option longs[] = {
 		{ "threshold", required_argument, NULL, 't' },
 		{ "pid", required_argument, NULL, 'p' },
-		{ "all", no_argument, NULL, 'a' },
+		{ "all-tasks", no_argument, NULL, 'a' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },

@@ -28,11 +28,12 @@ static const char usage[] =
 "Usage: livelock-source-api [options]\n"
 "\n"
 "Test the controls of nll_source: what they refuse, what they take, what that does.\n"
-"Takes all of the machine's cards (82540EM) from their drivers. The output is KTAP.\n"
+"The rate functions keep their rate, a seed gives the same run again, nothing is\n"
+"changed while it runs, the lag is waited for, a sender that is taken away stops the\n"
+"run. All frames are lost at the card. It takes all of the machine's cards (82540EM)\n"
+"from their drivers: for a virtual machine. The output is KTAP.\n"
 "\n"
-"      --ktap          no effect, the output is always KTAP\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n";
+TEST_USAGE;
 
 /* What one write should come to; in the tests' tables. */
 struct attempt {

@@ -34,10 +34,12 @@
 static const char usage[] =
 "Usage: livelock-torture [options]\n"
 "\n"
-"Load napi_livelock for the first half of the machine's cards (82540EM) and change,\n"
-"in a random order, the mode, the parameters, the rings, the MTU and the groups of its\n"
-"ports, take them down and up, unload and load the driver, and take CPUs offline, while\n"
-"frames flood in. After each change frames must flow. The output is KTAP.\n"
+"Load napi_livelock for the first half of the machine's cards (82540EM), nll_source\n"
+"for the second, and change, in a random order, the mode, the parameters, the rings,\n"
+"the MTU and the groups of the ports, take them down and up, unload and load the\n"
+"driver, and take CPUs offline, while frames flood in. What is not allowed must be\n"
+"refused and change nothing, after each change frames must flow, and at the end no\n"
+"memory may be lost. The output is KTAP.\n"
 "\n"
 "  -t, --seconds N     how long (10)\n"
 "  -r, --pps N         frames a second, all ports together (190000)\n"
@@ -45,9 +47,7 @@ static const char usage[] =
 "      --all-modes     interrupt and napi as well, in which a flooded CPU livelocks\n"
 "      --no-pages      do not count pages, as where KASAN keeps what was freed\n"
 "      --seed N        of the order (1)\n"
-"      --ktap          no effect, the output is always KTAP\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n";
+TEST_USAGE;
 
 enum { OPT_WITHIN = 256, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED };
 

@@ -14,16 +14,16 @@ static const char usage[] =
 "Usage: lottery-api [options]\n"
 "\n"
 "Test the interface of SCHED_LOTTERY: what it refuses, what it takes, what that\n"
-"does. The output is KTAP. Needs root, and no other lottery tasks that start or\n"
-"stop meanwhile.\n"
+"does. All that must be refused comes first, each time with a look that nothing has\n"
+"changed: for a SCHED_OTHER task, a sleeping and a runnable lottery task, and an\n"
+"unprivileged caller. The output is KTAP. Needs root, and no other lottery tasks that\n"
+"start or stop meanwhile.\n"
 "\n"
 "      --reads N       reads of /proc/sched_lottery in a row (100000)\n"
 "      --sysrq         test SysRq-n as well, which sets every task of the machine\n"
 "                      to SCHED_OTHER: for a virtual machine\n"
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
-"      --ktap          no effect, the output is always KTAP\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n";
+TEST_USAGE;
 
 static void parse(int argc, char **argv)
 {

@@ -12,16 +12,17 @@
 static const char usage[] =
 "Usage: lottery-smp [options]\n"
 "\n"
-"Test SCHED_LOTTERY on 2 to 4 CPUs: the sums of tickets balance, affinity holds,\n"
-"CPUs go offline and come back. The output is KTAP. Needs root; is skipped (exit\n"
-"code 4) on one CPU, and uses the first 4 of more.\n"
+"Test SCHED_LOTTERY on 2 to 4 CPUs, the first 4 of more: idle CPUs get work, the sums\n"
+"of tickets balance, affinity holds at all times, bound tasks share their CPU while\n"
+"others are busy, a real-time task drives a lottery task to a free CPU, and CPUs go\n"
+"offline and come back. The sums of two CPUs may differ by the tickets of the greatest\n"
+"task and a sixteenth of the mean, at the latest 10 seconds after a change. The output\n"
+"is KTAP. Needs root.\n"
 "\n"
 "      --seconds S     of the longer tests (5)\n"
 "      --seed N        of what is random (1)\n"
 "      --no-hotplug    all CPUs stay online\n"
-"      --ktap          no effect, the output is always KTAP\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n";
+TEST_USAGE;
 
 static void parse(int argc, char **argv)
 {

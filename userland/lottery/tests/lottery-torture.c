@@ -25,16 +25,17 @@
 static const char usage[] =
 "Usage: lottery-torture [options]\n"
 "\n"
-"Do everything that can be done to lottery tasks, at random, and see that none is\n"
-"lost. The output is KTAP. Needs root; is skipped (exit code 4) on one CPU.\n"
+"Change policy, tickets, quantum, nice value, affinity and cgroup of lottery tasks at\n"
+"random, stop and continue them, let them fork, exec, sleep, contend for a priority\n"
+"inheritance mutex and exit, and take CPUs offline and online. None is real-time for\n"
+"more than a fifth of a second at a time. Then every task must get ahead and exit, and\n"
+"nothing may be left in the run queues. The output is KTAP. Needs root and 2 CPUs.\n"
 "\n"
 "      --seconds S     how long (10); settling takes some more\n"
 "      --seed N        of what is random (1)\n"
 "      --tasks N       2..256 (4 for each CPU)\n"
 "      --no-hotplug    all CPUs stay online\n"
-"      --ktap          no effect, the output is always KTAP\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n";
+TEST_USAGE;
 
 static u64 unplugged;		/* what has to be online again in the end */
 

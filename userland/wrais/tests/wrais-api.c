@@ -11,14 +11,16 @@
 static const char usage[] =
 "Usage: wrais-api [options]\n"
 "\n"
-"Test the interfaces of privileged I/O: what they refuse, what they take, what\n"
-"that does. The output is KTAP. Switches and numbers are put back at the end.\n"
+"Test the interfaces of privileged I/O: the real-time I/O class, the switches and\n"
+"numbers in /proc/sys/kernel/wrais, the cgroup attribute io.wrais, and /proc/wrais.\n"
+"Another user, root without capabilities and the root of a user namespace may not be\n"
+"privileged: each must get its error and change nothing. Parts that the kernel was\n"
+"built without are skipped. The output is KTAP. Switches and numbers are put back at\n"
+"the end. Needs root.\n"
 "\n"
 "  -D, --disk DEV      read this disk, with bfq, to see whose requests are raised\n"
 "                      (nullb0); nothing is written\n"
-"      --ktap          no effect, the output is always KTAP\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n";
+TEST_USAGE;
 
 static void parse(int argc, char **argv)
 {

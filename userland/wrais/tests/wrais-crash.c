@@ -46,7 +46,10 @@ static const char usage[] =
 "      --records N     1..1000000, a writer stops after N records (600)\n"
 "      --seed N        of what is random (1)\n"
 "  -h, --help          this text\n"
-"  -V, --version       the version\n";
+"  -V, --version       the version\n"
+"\n"
+"The exit status is 0 when all went well, 1 when a writer failed, 2 for bad input (and\n"
+"nothing was changed).\n";
 
 struct crash {
 	const char *dir;

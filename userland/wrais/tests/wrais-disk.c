@@ -35,7 +35,10 @@ static const char usage[] =
 "  -n, --dry-run       check file and device, write nothing\n"
 "      --json          one JSON object\n"
 "  -h, --help          this text\n"
-"  -V, --version       the version\n";
+"  -V, --version       the version\n"
+"\n"
+"The whole file is checked before anything is written. The exit status is 0 when all\n"
+"went well, 1 when the device failed, 2 for bad input (and nothing was changed).\n";
 
 struct options {
 	const char *disk;
