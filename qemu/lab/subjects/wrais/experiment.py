@@ -29,6 +29,9 @@ SQLITE = {"sqlite-wal": "wal", "sqlite-delete": "delete"}
 STARTUPS = ("lprobe", "fsync", "write70", "think", "random")
 """Probes that end, and so have a start-up time."""
 
+SWITCHED_OFF = ("lprobe", "fsync", "think", "random")
+"""Probes that start on an idle disk with everything compiled out as well."""
+
 KINDS: dict[str, tuple[str, ...]] = {
     "startup_s": STARTUPS,
     "startup_over_idle": STARTUPS,
@@ -38,6 +41,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "background_mbps": tuple(PROBES),
     "unfinished": STARTUPS,
     "sqlite_commit_ms": tuple(SQLITE),
+    "switched_off_pct": SWITCHED_OFF,
 }
 """Metrics of the experiment and the probes that measure each."""
 
@@ -170,7 +174,7 @@ FULL: Scope = (
     Rows((v.BFQ, v.BE0, v.SIMPLE_RT, v.WRAIS), tuple(SQLITE), IDLE_1R1W, 2, 5),
     Rows(v.ABLATIONS, ("lprobe", "fsync", "write70"), ("4r4w",), 2, 5),
     Rows(v.ABLATIONS, ("lprobe",), ("1r1w",), 2, 5),
-    Rows((v.PLAIN,), ("lprobe", "fsync", "think", "random"), ("idle",), 2, 5),
+    Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
 )
 
 QUICK: Scope = (

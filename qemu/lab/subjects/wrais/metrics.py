@@ -11,13 +11,14 @@ from typing import TypeVar
 
 from lab import LabError
 from lab.guest.result import BootResult
+from lab.report.goals import find
 from lab.report.measured import Measured, RawTable
-from lab.report.records import Param, Sample
+from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import Statistic, summarise
 from lab.subjects.wrais.experiment import SQLITE, STARTUPS, Cell
 from lab.subjects.wrais.output import QUANTILES, ProbeRow, SqliteRow
-from lab.subjects.wrais.variants import BFQ
+from lab.subjects.wrais.variants import BFQ, PLAIN
 
 NAME = "wrais"
 Row = TypeVar("Row", ProbeRow, SqliteRow)
@@ -33,6 +34,7 @@ UNITS = {
     "background_mbps": "MB/s",
     "unfinished": "count",
     "sqlite_commit_ms": "ms",
+    "switched_off_pct": "%",
 }
 """Metrics and their units."""
 HIGHER = ("device_mbps", "background_mbps")
@@ -145,6 +147,20 @@ def over_idle(samples: Sequence[Sample]) -> Iterator[Sample]:
             )
 
 
+def switched_off(records: Sequence[Record]) -> Iterator[Record]:
+    """What the options cost when they are there and switched off."""
+    for plain in find(records, "startup_s", PLAIN.name):
+        for off in find(records, "startup_s", BFQ.name, **plain.params):
+            yield dataclasses.replace(
+                off,
+                metric="switched_off_pct",
+                value=100 * (off.value / plain.value - 1),
+                unit=UNITS["switched_off_pct"],
+                n=min(off.n, plain.n),
+                spread={},
+            )
+
+
 def evaluate(finished: Sequence[BootResult]) -> Measured:
     """Everything the boots printed.  Raises LabError (exit code 1) for output that is not right."""
     raw: dict[str, RawTable] = {}
@@ -157,4 +173,4 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
     samples.extend(list(over_idle(samples)))
     # The worst, and the median beside it.
     records = summarise(samples, worst, {"median": statistics.median})
-    return Measured(records, samples, raw)
+    return Measured([*records, *switched_off(records)], samples, raw)
