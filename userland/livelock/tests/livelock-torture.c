@@ -23,6 +23,10 @@
 #define DRIVER		"napi_livelock"
 #define FIRST_PORT	9001
 #define PPS_MAX		10000000U
+#define TICK_MAX	100000U
+#define OVERLOAD	10
+#define MEASURE_NS	(2 * NSEC_PER_SEC)
+#define MEASURE_PPS	100000
 #define SECONDS_MAX	3600U
 #define WITHIN_MS_MAX	60000U
 #define LINK_NS		(20 * NSEC_PER_SEC)
@@ -42,18 +46,21 @@ static const char usage[] =
 "memory may be lost. The output is KTAP.\n"
 "\n"
 "  -t, --seconds N     how long (10)\n"
-"  -r, --pps N         frames a second, all ports together (190000)\n"
+"  -r, --pps N         frames a second, all ports together; without it, ten times\n"
+"                      what the machine takes, which is measured first\n"
+"      --tick US       frames that are due within it leave together (50)\n"
 "      --within MS     how soon they flow again (100)\n"
 "      --all-modes     interrupt and napi as well, in which a flooded CPU livelocks\n"
 "      --no-pages      do not count pages, as where KASAN keeps what was freed\n"
 "      --seed N        of the order (1)\n"
 TEST_USAGE;
 
-enum { OPT_WITHIN = 256, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED };
+enum { OPT_WITHIN = 256, OPT_TICK, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED };
 
 static const struct option longs[] = {
 	{ "seconds", required_argument, NULL, 't' },
 	{ "pps", required_argument, NULL, 'r' },
+	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "within", required_argument, NULL, OPT_WITHIN },
 	{ "all-modes", no_argument, NULL, OPT_ALL_MODES },
 	{ "no-pages", no_argument, NULL, OPT_NO_PAGES },
@@ -66,7 +73,8 @@ static const struct option longs[] = {
 
 struct torture {
 	u64 seconds;
-	u64 pps;
+	u64 pps;		/* 0: OVERLOAD times what the machine takes */
+	u64 tick_us;
 	u64 within_ns;
 	bool all_modes;
 	bool no_pages;
@@ -340,18 +348,51 @@ static void set_up(struct torture *t)
 	apps_release(&t->apps, (struct apps_window){ });
 }
 
-static void flood(struct torture *t)
+static void flood(struct torture *t, u64 pps)
 {
 	unsigned int i;
 	u64 took_ns;
 
 	check(source_configure("function constant warmup_ms 0 lag_ms 0 start_ns 0"), "config");
-	check(source_configure("packets %llu per_ns %llu duration_ns %llu", t->pps, NSEC_PER_SEC,
-			       SECONDS_MAX * NSEC_PER_SEC), "config");
+	check(source_configure("packets %llu per_ns %llu duration_ns %llu tick_ns %llu", pps,
+			       NSEC_PER_SEC, SECONDS_MAX * NSEC_PER_SEC,
+			       t->tick_us * NSEC_PER_USEC), "config");
 	check(source_start(), "run");
 	for (i = 0; i < t->ports; i++)
 		if (!wait_for_frames(&t->receiver[i], LINK_NS, &took_ns))
 			die(EXIT_FAILED, "%s: no frames", t->receiver[i].name);
+}
+
+/* All frames that the source was to send, or did, since it began. */
+static struct source_counts sent(void)
+{
+	struct source_results results;
+
+	check(source_read(&results), "results");
+	return source_sum(&results.total);
+}
+
+/* What the ports take of a flood, frames a second. */
+static u64 measure(struct torture *t)
+{
+	u64 before, begin;
+
+	flood(t, MEASURE_PPS);
+	before = sent().sent;
+	begin = now_ns();
+	sleep_until_ns(begin + MEASURE_NS);
+	before = (sent().sent - before) * NSEC_PER_SEC / (now_ns() - begin);
+	source_stop();
+	return before;
+}
+
+/* Whether the flood was one: half of OVERLOAD, for ports are down now and then. */
+static void test_overload(struct ktap *k)
+{
+	struct source_counts counts = sent();
+
+	ktap_note(k, "%llu frames were due, %llu were taken", counts.due, counts.sent);
+	ktap_result(k, counts.sent && counts.due >= OVERLOAD / 2 * counts.sent, "overload");
 }
 
 static void report(struct ktap *k, const struct change *change)
@@ -387,12 +428,19 @@ static void test_pages(struct torture *t, struct ktap *k)
 
 static int torture(struct torture *t)
 {
+	bool overload = !t->pps;
 	struct ktap k = { };
 	unsigned int i;
 	u64 end;
 
-	ktap_start(&k, kinds(t) + 1 + !t->no_pages);
-	flood(t);
+	ktap_start(&k, kinds(t) + 1 + overload + !t->no_pages);
+	if (overload) {
+		u64 takes = measure(t);
+
+		t->pps = OVERLOAD * takes;
+		ktap_note(&k, "%llu frames/s are taken, %llu are sent", takes, t->pps);
+	}
+	flood(t, t->pps);
 	end = now_ns() + t->seconds * NSEC_PER_SEC;
 	/* However slow the machine, each of them. */
 	for (i = 0; i < kinds(t); i++)
@@ -402,6 +450,8 @@ static int torture(struct torture *t)
 	for (i = 0; i < kinds(t); i++)
 		report(&k, &changes[i]);
 	source_stop();
+	if (overload)
+		test_overload(&k);
 	if (!t->no_pages)
 		test_pages(t, &k);
 	apps_stop(&t->apps);
@@ -422,6 +472,9 @@ static void parse(int argc, char **argv, struct torture *t)
 			break;
 		case 'r':
 			t->pps = args_number("pps", optarg, 1, PPS_MAX);
+			break;
+		case OPT_TICK:
+			t->tick_us = args_number("tick", optarg, 1, TICK_MAX);
 			break;
 		case OPT_WITHIN:
 			t->within_ns = NSEC_PER_MSEC *
@@ -447,7 +500,7 @@ int main(int argc, char **argv)
 {
 	struct torture t = {
 		.seconds = 10,
-		.pps = 190000,
+		.tick_us = 50,
 		.within_ns = 100 * NSEC_PER_MSEC,
 		.random = { .state = 1 },
 	};
