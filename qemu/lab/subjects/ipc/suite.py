@@ -4,12 +4,12 @@
 from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
-from lab.suite import SHARE_SHIFT, shell, smp_machine
+from lab.suite import SHARE_SHIFT, scenario, smp_machine
 
 
-def _not_debug(entry: Program) -> Program:
+def _not_debug(program: Program) -> Program:
     """What asks for a time that the slow kernel with checks does not keep."""
-    return replace(entry, debug=False)
+    return replace(program, debug=False)
 
 
 def _ipclat_run(name: str, mechanisms: str, *args: str, timeout_s: int = 120) -> Program:
@@ -18,7 +18,10 @@ def _ipclat_run(name: str, mechanisms: str, *args: str, timeout_s: int = 120) ->
 
 
 def _ipclat() -> Boot:
-    """Each mechanism under each policy, two CPUs in virtual time."""
+    """Each mechanism under each policy, two CPUs in virtual time.
+
+    All of them must be there: one that cannot run fails its program.
+    """
     machine = replace(smp_machine(2, root=False), accel="icount", icount_shift=SHARE_SHIFT)
     policies = ("other", "rr:90", "fifo", "lottery:1000")
     spinning = "spin,spin-affinity,spin-shm,flag"
@@ -36,37 +39,15 @@ def _ipclat() -> Boot:
     )
 
 
+def _containers(policy: str) -> Program:
+    return replace(scenario("ipc/containers", policy), name=f"containers-{policy}")
+
+
 def _ipclat_containers() -> Boot:
     """Two containers of crun, from the root image."""
-    both = "zmq-tcp-containers,shm-containers"
-    runs = {
-        policy: f"ipclat -m {both} -k 200 -n 1 -w 20 --seconds 60 --policy {policy}"
-        for policy in ("other", "rr:90", "lottery:1000")
-    }
-    clean = '[ -z "$(ls /dev/shm)" ] && ! ip link | grep ipclat'
-    endless = "ipclat -m zmq-tcp-containers -k 100000000 -n 1 --seconds 60"
-    return Boot(
-        "ipclat-containers",
-        smp_machine(2),
-        (
-            *(
-                shell(
-                    f"containers-{policy}",
-                    f"{run} >/tmp/out; status=$?; cat /tmp/out; "
-                    f"[ $status -eq 0 ] && ! grep 'not supported' /tmp/out && {clean}",
-                    180,
-                )
-                for policy, run in runs.items()
-            ),
-            # 143: by SIGTERM
-            shell(
-                "containers-interrupted",
-                f"{endless} & pid=$!; until ls /dev/shm/*/state/*/status; do sleep 0.1; done; "
-                f"kill $pid; wait $pid; [ $? -eq 143 ] && ! pgrep -x ipclat && {clean}",
-                180,
-            ),
-        ),
-    )
+    policies = ("other", "rr:90", "lottery:1000")
+    programs = (*map(_containers, policies), scenario("ipc/containers-interrupted"))
+    return Boot("ipclat-containers", smp_machine(2), programs)
 
 
 def boots() -> tuple[Boot, ...]:
