@@ -85,9 +85,10 @@ def measuring(paths: Paths, label: str, peers: Mapping[str, Peer]) -> Runner:
     """
 
     def run(boot: Boot) -> BootResult:
+        log_dir = paths.logs / label / boot.name
         if boot.host:
-            return run_here(paths, boot, peers)
-        result = run_boot(paths, boot, paths.logs / label / boot.name)
+            return run_here(paths, boot, peers, log_dir)
+        result = run_boot(paths, boot, log_dir)
         text = fault(result)
         if text:
             raise LabError(f"{boot.name}: {text}; see {result.console}", exit_code=1)

@@ -9,12 +9,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.ktap import Status
+from lab.guest.protocol import RESULTS_DONE
 from lab.guest.result import BootResult, ProgramResult
 from lab.paths import Paths
+from lab.report.records import write_text
 
 Peer = Callable[[Program], Sequence[str]]
 """Runs a program that is not ours; returns its lines."""
@@ -57,8 +60,19 @@ def hogs(count: int) -> Iterator[None]:
             process.wait()
 
 
-def run_here(paths: Paths, boot: Boot, peers: Mapping[str, Peer]) -> BootResult:
-    """Run the programs of a boot on the host, one after the other."""
+def stream(results: Sequence[ProgramResult]) -> str:
+    """What a guest would have said of these good programs."""
+    lines = ["KTAP version 1", f"1..{len(results)}"]
+    for number, result in enumerate(results, 1):
+        lines += [*(f"  {line}" for line in result.output), f"ok {number} {result.name}"]
+    return "\n".join([*lines, RESULTS_DONE, ""])
+
+
+def run_here(paths: Paths, boot: Boot, peers: Mapping[str, Peer], log_dir: Path) -> BootResult:
+    """Run the programs of a boot on the host, one after the other.
+
+    What they printed is left in log_dir/result.ktap, as a guest's result stream.
+    """
     start = time.monotonic()
     results = []
     for program in boot.programs:
@@ -68,4 +82,6 @@ def run_here(paths: Paths, boot: Boot, peers: Mapping[str, Peer]) -> BootResult:
             else:
                 lines = run_program(paths, program)
         results.append(ProgramResult(program.name, Status.OK, output=lines))
-    return BootResult(boot, results, paths.logs, seconds=time.monotonic() - start)
+    log = log_dir / "result.ktap"
+    write_text(log, stream(results))
+    return BootResult(boot, results, log, seconds=time.monotonic() - start)

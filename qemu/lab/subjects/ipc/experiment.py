@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 
-METRICS = ("latency_ns",)
+METRICS = ("latency_ns", "reference_measured")
 SPINNING = ("spin", "spin-affinity", "spin-shm", "flag")
 WAITING = (
     *("semaphore", "zmq-inproc", "zmq-ipc", "zmq-tcp"),
@@ -113,7 +113,7 @@ QUICK = Scope(
 )
 DEMO = Scope(
     messages=500,
-    repeats=20,
+    repeats=10,
     container_repeats=0,
     guest_messages=100,
     host_policies=("other",),
@@ -147,7 +147,7 @@ def boots(scope: Scope, only: str | None = None) -> list[Boot]:
     Whoever waits is measured on one CPU, where virtual time is exact; whoever spins
     needs two, which take turns in slices when both are busy.
     """
-    del only  # there is one metric
+    del only  # both metrics come of the same runs
     host = [
         cell
         for load in scope.loads

@@ -1,60 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The goals of the IPC experiment against its records."""
+"""The goals of the IPC experiment.
+
+A median of single messages is judged when there are enough of them, as those of
+the demo are not; wider bounds hold on a busy host, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from lab.report.goals import Verdict, find, ratio, value
-from lab.report.records import Param, Record
+from lab.report.goals import Goal
+from lab.report.records import Param
 from lab.subjects.ipc.reference import TABLE
 
-NATIVE: dict[str, Param] = {"where": "host", "load": "none", "policy": "other", "stat": "p50"}
-SPIN_MOST = 1.1
-PERF_BAND = (0.9, 1.1)
+NATIVE: dict[str, Param] = {"where": "host", "load": "none", "policy": "other"}
+MEDIAN: dict[str, Param] = {**NATIVE, "stat": "p50"}
+REFERENCE = (*TABLE, "shm-containers")
+"""Every mechanism of the reference, and the one it could not get to work."""
+DOCUMENT = ("Documentation/tools/ipclat.rst",)
 
-
-def _quotient(records: Sequence[Record], above: str, below: str) -> float | None:
-    """Medians of two mechanisms that took turns in one run."""
-    one = value(records, "latency_ns", above, **NATIVE)
-    return ratio(one, value(records, "latency_ns", below, **NATIVE))
-
-
-def _times(number: float | None) -> str:
-    return "not measured" if number is None else f"{number:.3f} x"
-
-
-def spin_goal(records: Sequence[Record]) -> Verdict:
-    """Stamps must not make spinning much slower than it is."""
-    quotient = _quotient(records, "spin", "flag")
-    met = None if quotient is None else quotient <= SPIN_MOST
-    what = "spin (threads), median / bare flag ping-pong"
-    return Verdict(what, f"<= {SPIN_MOST:g}", _times(quotient), met)
-
-
-def perf_goal(records: Sequence[Record]) -> Verdict:
-    """What libzmq's own tool would say."""
-    low, high = PERF_BAND
-    quotient = _quotient(records, "zmq-ipc", "zmq-perf")
-    met = None if quotient is None else low <= quotient <= high
-    what = "zmq-ipc, median / local_lat and remote_lat"
-    return Verdict(what, f"{low:g} to {high:g}", _times(quotient), met)
-
-
-def reference_goal(records: Sequence[Record]) -> Verdict:
-    """Every mechanism of the reference, and the one it could not get to work."""
-    wanted = (*TABLE, "shm-containers")
-    found = {record.variant for record in find(records, "latency_ns", None, **NATIVE)}
-    lacking = [name for name in wanted if name not in found]
-    what = "mechanisms of the reference measured natively"
-    if not found:
-        return Verdict(what, f"{len(wanted)}", "not measured", None)
-    shown = f"{len(wanted) - len(lacking)}"
-    if lacking:
-        shown += f", not {', '.join(lacking)}"
-    return Verdict(what, f"{len(wanted)}", shown, not lacking)
-
-
-def goals(records: Sequence[Record]) -> list[Verdict]:
-    """The whole table, in its usual order."""
-    return [spin_goal(records), perf_goal(records), reference_goal(records)]
+GOALS = (
+    Goal(
+        name="spin (threads), median / bare flag ping-pong",
+        metric="latency_ns",
+        variant="spin",
+        where=MEDIAN,
+        over="flag",
+        high=1.1,
+        # blocks of 100 flags
+        least_n=80,
+        quoted=DOCUMENT,
+    ),
+    Goal(
+        name="zmq-ipc, median / local_lat and remote_lat",
+        metric="latency_ns",
+        variant="zmq-ipc",
+        where=MEDIAN,
+        over="zmq-perf",
+        low=0.9,
+        high=1.1,
+        least_n=7500,
+        quoted=DOCUMENT,
+    ),
+    Goal(
+        name="spin (threads), the same on a busy host",
+        metric="latency_ns",
+        variant="spin",
+        where=MEDIAN,
+        over="flag",
+        high=2.0,
+    ),
+    Goal(
+        name="zmq-ipc, the same on a busy host",
+        metric="latency_ns",
+        variant="zmq-ipc",
+        where=MEDIAN,
+        over="zmq-perf",
+        high=2.0,
+    ),
+    Goal(
+        name="semaphore in the guest, median: lottery / other",
+        metric="latency_ns",
+        variant="semaphore",
+        where={**MEDIAN, "where": "guest", "policy": "lottery"},
+        over_where={"policy": "other"},
+        high=1.25,
+        quoted=DOCUMENT,
+    ),
+    Goal(
+        name="mechanisms of the reference measured natively",
+        metric="reference_measured",
+        where=NATIVE,
+        by="variant",
+        low=1,
+        form=".0f",
+        worst=True,
+        quoted=DOCUMENT,
+    ),
+)

@@ -14,6 +14,7 @@ from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.subjects.ipc.experiment import Cell
+from lab.subjects.ipc.goals import NATIVE, REFERENCE
 
 NAME = "ipc"
 RAW = ("runs", "histograms")
@@ -89,6 +90,21 @@ def _records(cell: Cell, row: LatencyRow) -> Iterator[Record]:
         )
 
 
+def _reference(cell: Cell, row: LatencyRow) -> Iterator[Record]:
+    """Whether a mechanism of the reference was measured as the reference did."""
+    if row.mechanism in REFERENCE and params_of(cell) == NATIVE:
+        yield Record(
+            experiment=NAME,
+            metric="reference_measured",
+            variant=row.mechanism,
+            params=NATIVE,
+            value=float(row.samples > 0),
+            unit="bool",
+            n=1,
+            spread=0.0,
+        )
+
+
 def _sample(record: Record) -> Sample:
     return Sample(
         NAME, record.metric, record.variant, record.params, record.value, record.unit, "1"
@@ -102,6 +118,7 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
     runs = RawTable([*where, *names])
     histograms = RawTable([*where, "mechanism", "from_ns", "to_ns", "count"])
     records: list[Record] = []
+    reference: list[Record] = []
     for done in finished:
         for program in done.boot.programs:
             assert isinstance(program.what, Cell)
@@ -109,6 +126,7 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
             place: list[Param] = [cell.where, cell.load, cell.policy]
             for row in read_rows(LatencyRow, done.lines(program)):
                 runs.rows.append([*place, *(getattr(row, name) for name in names)])
+                reference += _reference(cell, row)
                 if not row.samples:
                     continue
                 records += _records(cell, row)
@@ -116,4 +134,5 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
                     values: list[Param] = [bucket.low, bucket.high, bucket.count]
                     histograms.rows.append([*place, row.mechanism, *values])
     raw = {"runs": runs, "histograms": histograms}
-    return Measured(records, [_sample(record) for record in records], raw)
+    samples = [_sample(record) for record in records]
+    return Measured([*records, *reference], samples, raw)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host as a place to measure: programs that run here, with hogs beside them."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from lab import LabError
+from lab.guest.boot import Boot, Program
+from lab.guest.ktap import Stream
+from lab.native import run_here
+from lab.paths import Paths
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(top=tmp_path, out=tmp_path / "build")
+
+
+def tool(paths: Paths, script: str) -> None:
+    """A program of ours."""
+    paths.bin.mkdir(parents=True, exist_ok=True)
+    file = paths.bin / "tool"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
+def host(*programs: Program) -> Boot:
+    return Boot("h", programs=programs, host=True)
+
+
+def test_ours_and_those_of_others(paths: Paths) -> None:
+    tool(paths, 'echo "$1"; echo "$2"')
+    boot = host(Program("a", ("tool", "x", "y")), Program("b", ("other",), peer="peer"))
+    peers = {"peer": lambda program: [f"peer {program.name}"]}
+    result = run_here(paths, boot, peers, paths.logs)
+    assert [p.output for p in result.programs] == [["x", "y"], ["peer b"]]
+    assert result.ok
+    log = Stream()
+    log.feed((paths.logs / "result.ktap").read_bytes())
+    document = log.close()
+    assert [(c.name, c.output) for c in document.cases] == [("a", ["x", "y"]), ("b", ["peer b"])]
+    assert not document.errors
+
+
+def busy_children() -> list[str]:
+    """Processes of ours that compute."""
+    me = os.getpid()
+    pids = Path(f"/proc/{me}/task/{me}/children").read_text().split()
+    commands = [(pid, Path(f"/proc/{pid}/cmdline").read_text()) for pid in pids]
+    return [pid for pid, command in commands if "getppid" in command]
+
+
+def test_hogs_are_there_as_long_as_their_program(paths: Paths) -> None:
+    """All of them, with CPU time of their own; none afterwards, whatever became of it."""
+
+    def peer(program: Program) -> list[str]:
+        if program.name == "b":
+            raise LabError("no luck")
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            stats = [Path(f"/proc/{pid}/stat").read_text().split() for pid in busy_children()]
+            if all(int(stat[13]) > 10 for stat in stats):
+                break
+            time.sleep(0.05)
+        return [f"{len(stats)} of 3"]
+
+    def boot(name: str) -> Boot:
+        return host(Program(name, ("x",), peer="peer", hogs=3))
+
+    assert run_here(paths, boot("a"), {"peer": peer}, paths.logs).programs[0].output == ["3 of 3"]
+    with pytest.raises(LabError, match="no luck"):
+        run_here(paths, boot("b"), {"peer": peer}, paths.logs)
+    assert not busy_children()
+
+
+@pytest.mark.parametrize(
+    ("script", "timeout_s", "words"),
+    [
+        ("echo tool: no luck >&2; exit 1", 30, "a: exit 1: tool: no luck"),
+        ("exit 0", 30, "a: exit 0: no output"),
+        ("exec sleep 60", 1, "a: no end after 1 s"),
+    ],
+)
+def test_a_program_that_fails_is_named(
+    paths: Paths, script: str, timeout_s: int, words: str
+) -> None:
+    tool(paths, script)
+    with pytest.raises(LabError, match=words) as caught:
+        run_here(paths, host(Program("a", ("tool",), timeout_s)), {}, paths.logs)
+    assert caught.value.exit_code == 1
+
+
+def test_a_program_that_is_not_there(paths: Paths) -> None:
+    with pytest.raises(LabError, match="tool is missing: make userland"):
+        run_here(paths, host(Program("a", ("tool",))), {}, paths.logs)
