@@ -19,7 +19,7 @@
 #include "futex.h"
 #include "interrupt.h"
 
-/* A container may need so long to start, and to end. */
+/* The most that a container needs to start, and to end. */
 #define PATIENCE_NS	(60 * NSEC_PER_SEC)
 #define LOOK_NS		(5 * NSEC_PER_MSEC)
 #define REMOVALS	10U
@@ -137,7 +137,7 @@ static bool all_ended(const struct containers *c)
 	return !c->side[SENDER].program && !c->side[RECEIVER].program;
 }
 
-/* Looks again when a program ends, and if @look_ns is not 0, so often. */
+/* Looks again when a program ends and, if @look_ns is not 0, after that time. */
 static const char *await(struct containers *c, bool (*done)(const struct containers *c),
 			 u64 look_ns, u64 deadline_ns)
 {

@@ -9,7 +9,7 @@
 struct container {
 	char id[48];
 	pid_t holder;		/* our child that holds its network, 0 if the runtime does */
-	pid_t network;		/* somebody in its network */
+	pid_t network;		/* a process in its network */
 	pid_t program;		/* the runtime's, our child; 0 when there is none */
 	bool left;		/* it was started, and may still be there */
 };

@@ -8,7 +8,7 @@
 
 #include "container_files.h"
 
-/* A network that is held by a child of ours. */
+/* A network that a child process of ours keeps in being. */
 void start_network(struct container *one);
 void stop_network(struct container *one);
 /* A pair of interfaces between the two, each with its address. */

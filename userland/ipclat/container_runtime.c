@@ -26,7 +26,7 @@ static char program[PATH_SIZE];		/* of the chosen one */
 
 /*
  * crun refuses to work where both versions of cgroups are mounted. Where that is so it
- * gets a mount namespace that has the second one only; nobody else sees that.
+ * gets a mount namespace that has the second one only; no other process sees that.
  */
 static void show_one_cgroup_version(void)
 {

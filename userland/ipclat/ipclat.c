@@ -39,7 +39,7 @@ static const char usage[] =
 "                        of both sides (other)\n"
 "      --pin             each side on a CPU of its own\n"
 "      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
-"      --hog-tickets N   ... as lottery tasks with so many tickets each\n"
+"      --hog-tickets N   ... as lottery tasks with N tickets each\n"
 "      --runtime PROGRAM of containers: crun, runc, youki, podman or docker (the first\n"
 "                        of these that is there)\n"
 "      --histogram FILE  all samples, CSV\n"

@@ -35,7 +35,7 @@ struct slot {
 struct page {
 	u64 iterations;
 	u64 warmup;
-	u64 limit_cycles;	/* of the sender: stop when it has taken so long */
+	u64 limit_cycles;	/* of the sender: it stops after that time */
 	u64 overhead;		/* of the clock, cycles: taken off each sample */
 	struct policy policy;
 	bool pin;		/* sender and receiver each on a CPU of its own */

@@ -4,7 +4,7 @@
 #include "mechanism.h"
 
 /*
- * The futex is the low half of the side's semaphore, which nobody else uses here: 1
+ * The futex is the low half of the side's semaphore, which nothing else uses here: 1
  * while there is a message.
  */
 static u32 *futex_of(struct page *page, enum side side)

@@ -126,7 +126,7 @@ void zmq_ipc_remove(struct page *page)
 	unlink(page->endpoint + strlen("ipc://"));
 }
 
-/* A port of the loopback that nobody uses now. */
+/* A port of the loopback that is free now. */
 static void tcp_endpoint(struct page *page)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* affinity.c - CPUs: which are there, and who may run where. */
+/* affinity.c - CPUs: which there are, and on which of them a task may run. */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* affinity.h - CPUs: which are there, and who may run where. */
+/* affinity.h - CPUs: which there are, and on which of them a task may run. */
 #ifndef LAB_AFFINITY_H
 #define LAB_AFFINITY_H
 

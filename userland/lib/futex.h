@@ -11,7 +11,7 @@
  */
 void futex_wait(u32 *word, u32 value, u64 deadline_ns);
 
-/* Wake everybody who waits on @word. */
+/* Wake all that wait on @word. */
 void futex_wake(u32 *word);
 
 /* Store and wake. */

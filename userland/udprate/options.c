@@ -49,7 +49,7 @@ static const char usage[] =
 "      --strict          a loss, 0.1 % less than the rate or 1 ms too long is an error\n"
 "      --policy POLICY   " POLICY_FORMS " (other)\n"
 "      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
-"      --hog-tickets N   ... as lottery tasks with so many tickets each\n"
+"      --hog-tickets N   ... as lottery tasks with N tickets each\n"
 "      --samples FILE    the bytes of each second, CSV\n"
 "      --json            one JSON object\n"
 "  -h, --help            this text\n"

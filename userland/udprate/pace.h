@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * pace.h - when to go to sleep until, so as to be awake in time: the controller of
- * a worker. It knows no clock either.
+ * pace.h - the controller of a worker: the time to sleep until before a deadline. It
+ * knows no clock either.
  *
- * Deadlines are absolute, so that nothing adds up; what is left is that one wakes
- * late. The controller measures by how much, and asks to be woken so much earlier;
- * what it wakes too early it spins, which must stay cheap.
+ * Deadlines are absolute, so that delays do not add up; but the kernel wakes the worker
+ * late. The controller measures by how much, and asks to be woken earlier by that. If it
+ * is then awake too early, it spins until the deadline, which must stay cheap.
  */
 #ifndef UDPRATE_PACE_H
 #define UDPRATE_PACE_H
@@ -13,7 +13,7 @@
 #include "types.h"
 
 #define SPIN_MAX_US	1000U
-#define SPIN_AUTO_NS	50000U		/* the most that is spun if nobody says how long */
+#define SPIN_AUTO_NS	50000U		/* the most that is spun without --spin */
 #define SPIN_AUTO_PART	50U		/* and not more than this part of the time */
 
 struct pace {

@@ -14,9 +14,9 @@
 
 /* From the release of the workers to the first deadline. */
 #define LEAD_NS		(20 * NSEC_PER_MSEC)
-/* A batch may be so late at the end, and is still sent. */
+/* A batch that is less late than this at the end is still sent. */
 #define GRACE_NS	(900 * NSEC_PER_USEC)
-/* Packets with a time of their own are handed over so early. */
+/* How early packets with a time of their own are given to the kernel. */
 #define AHEAD_NS	(2 * NSEC_PER_MSEC)
 #define WAIT_NS		(60 * NSEC_PER_SEC)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* trial.c - what this machine can do: a short burst to nobody. */
+/* trial.c - what this machine can do: a short burst that is not received. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define WINDOWS		3U
 #define WAIT_NS		(60 * NSEC_PER_SEC)
 
-/* A socket that nobody reads: what does not fit is dropped. */
+/* A socket that is not read: what does not fit is dropped. */
 static int open_sink(struct sockaddr_in *at)
 {
 	socklen_t length = sizeof(*at);

@@ -53,7 +53,7 @@ struct sent {
 	u64 packets;
 	u64 bytes;
 	u64 skipped;		/* packets that were not sent before the end */
-	u64 refused;		/* sends that nobody listened to */
+	u64 refused;		/* sends to a port without a receiver */
 	u64 failed;		/* other sends that failed */
 	u64 cpu_ns;
 	u64 end_ns;		/* when all was sent, counted from the start */
@@ -97,7 +97,7 @@ struct sent *sent_of(const struct run *run, u32 worker);
 void send_all(struct run *run);
 
 /* trial.c APIs: what this machine can do */
-/* Mbit/s that all workers together get rid of, to nobody, as fast as they can. */
+/* Mbit/s that all workers together can send, to sockets that are not read. */
 double trial(const struct options *o);
 
 /* receive.c APIs */
@@ -118,7 +118,7 @@ int receive_open(struct sockaddr_in *at);
  * for long enough. False when nothing has come at all.
  */
 bool receive_all(int fd, const struct options *o, struct received *r);
-/* The same in a child of ours, whose result is asked for at the end. */
+/* The same in a child process; it fills in @r until it ends. */
 pid_t receive_start(const struct options *o, struct received *r, struct sockaddr_in *at);
 
 /* report.c APIs */

@@ -77,7 +77,7 @@ def devices(pid: str) -> str:
 def started(argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A program that takes signals as if a person at a terminal had started it.
 
-    Who runs the tests in the background may have been told to ignore some.
+    What runs the tests in the background may ignore some.
     """
     env = ("env", "--default-signal=HUP,INT,QUIT,TERM")
     with subprocess.Popen([*env, *argv]) as process:

@@ -183,7 +183,7 @@ class FakeSleeper:
         self.spun = 0
 
     def late_at(self, due: int, delay: float) -> int:
-        """One deadline on a machine that wakes so much too late on average."""
+        """One deadline on a machine that wakes late, by `delay` on average."""
         wake = self.library.pace_sleep_until(ctypes.byref(self.pace), due)
         if self.now < wake:
             self.now = wake + round(self.dice.expovariate(1 / delay))

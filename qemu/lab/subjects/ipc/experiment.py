@@ -144,8 +144,8 @@ def _guest(scope: Scope, load: str, kind: tuple[str, ...], cpus: int) -> Iterato
 def boots(scope: Scope, only: str | None = None) -> list[Boot]:
     """The host first.
 
-    Whoever waits is measured on one CPU, where virtual time is exact; whoever spins
-    needs two, which take turns in slices when both are busy.
+    Mechanisms that wait are measured on one CPU, where virtual time is exact; those
+    that spin need two, which take turns in slices when both are busy.
     """
     del only  # both metrics come of the same runs
     host = [

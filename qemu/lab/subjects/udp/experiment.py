@@ -11,7 +11,7 @@ from lab.guest.machine import Machine
 from lab.subjects.udp import iperf
 
 SIZE = 1472
-"""Payload of a packet, the reference's 11,776 bits; the same for everybody."""
+"""Payload of a packet, the reference's 11,776 bits; the same for each sender."""
 RATES = (3, 6, 12, 64, 128, 256, 512, 1024)
 METRICS = ("rate_error_pct", "rate_sd_mbps", "gap_us", "cpu_pct", "max_mbps")
 QUANTILES = ("p1", "p50", "p99", "p999")
@@ -27,7 +27,7 @@ MOST_MBPS = 100_000
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: who sends what where; `repeat` counts the same one from 1."""
+    """One run: a sender, a rate and a place; `repeat` counts equal ones from 1."""
 
     variant: str
     rate_mbps: int
@@ -121,7 +121,7 @@ DEMO = Scope(
 
 
 def _beside_peers(scope: Scope) -> Iterator[Cell]:
-    """Each rate with everybody in turn, again and again: who disturbs one disturbs all."""
+    """Each rate with each sender in turn, repeatedly: what disturbs one disturbs all."""
     for repeat in range(1, scope.repeats + 1):
         for rate in scope.rates:
             for variant in ("udprate", iperf.NAME, "naive"):

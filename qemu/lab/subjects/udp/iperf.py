@@ -60,14 +60,14 @@ def row(report: Mapping[str, Any], rate: int, seconds: int) -> dict[str, Any]:
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody uses now."""
+    """A port of the loopback that is free now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def _listening(port: int) -> bool:
-    """Whether somebody listens on the port, without connecting to it."""
+    """Whether a server listens on the port, without connecting to it."""
     wanted = f":{port:04X}"
     with open("/proc/net/tcp") as v4, open("/proc/net/tcp6") as v6:
         lines = [line.split() for line in (*v4, *v6)]
