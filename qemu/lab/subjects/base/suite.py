@@ -51,13 +51,14 @@ def _boot() -> Boot:
 
 
 def _kunit() -> Boot:
-    machine = Machine(root=False, modules=(OURS, "nll_kunit"))
+    machine = Machine(modules=(OURS, "nll_kunit"))
     results = tuple(
         Program(name, ("@cat", f"/sys/kernel/debug/kunit/{name}/results")) for name in KUNIT_SUITES
     )
     # A module's suites run when it is loaded.
     loads = tuple(Program(f"load-{name}", ("@insmod", name)) for name in machine.modules)
-    return Boot("kunit", machine.with_append("kunit.enable=1"), (*loads, *results))
+    known = scenario("base/kunit-suites", *KUNIT_SUITES)
+    return Boot("kunit", machine.with_append("kunit.enable=1"), (*loads, known, *results))
 
 
 def boots() -> tuple[Boot, ...]:
