@@ -149,8 +149,8 @@ def apply_command(paths: Paths, mutant: Mutant) -> list[str]:
     in_tree = {(change.new or change.old or "").startswith(KERNEL_TREE) for change in changes}
     if len(in_tree) != 1:
         raise LabError(f"{mutant.patch}: changes nothing, or files of both trees")
-    place = paths.out if in_tree == {True} else paths.top
-    options = ["-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-"]
+    strip, place = ("-p2", paths.linux) if in_tree == {True} else ("-p1", paths.top)
+    options = [strip, "--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-"]
     return ["patch", *options, "-d", str(place), "-i", str(mutant.patch)]
 
 
