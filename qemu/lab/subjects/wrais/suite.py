@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.suite import scenario, smp_machine
@@ -56,6 +57,8 @@ SAFETY_CASES = (
     *("headroom", "shared-headroom", "fsync", "space", "space-journal", "freeze"),
     *("unmount", "removal", "killed", "switches"),
 )
+# What the block layer, ext4 and its journal say to a disk that is taken away.
+PROVOKED = {"removal": (Kind.IO, Kind.EXT4, Kind.JBD2)}
 # What may take the whole guest along when it fails.
 SAFETY_LAST = ("memory-cgroup", "memory")
 # A kernel full of checks writes more slowly than any disk, and has memory in plenty: it
@@ -140,13 +143,20 @@ def _safety() -> Boot:
                 SAFETY_S,
                 short=(*program, *BRIEF, case),
                 debug=case not in SAFETY_NOT_DEBUG,
+                provokes=PROVOKED.get(case, ()),
             )
             for case in cases
         )
         for cases in (SAFETY_CASES, SAFETY_LAST)
     )
     stock = tuple(
-        Program(f"stock-{case}", (*program, "--wrais", "none", case), SAFETY_S, debug=False)
+        Program(
+            f"stock-{case}",
+            (*program, "--wrais", "none", case),
+            SAFETY_S,
+            debug=False,
+            provokes=PROVOKED.get(case, ()),
+        )
         for case in SAFETY_OF_STOCK
     )
     machine = replace(smp_machine(2), mem_mb=SAFETY_MEM_MB)
