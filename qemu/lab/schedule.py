@@ -30,6 +30,9 @@ class Schedule:
     guests in real time, the others guests in virtual time, which no neighbour
     disturbs; a lane whose kind is used up takes the other one. Long ones first.
     The threads are daemons: they, and so their guests, end with the program.
+
+    begin() starts the last lane before that, for as long as the caller has work of
+    its own that keeps a CPU busy.
     """
 
     def __init__(self, boots: Sequence[Boot], runner: Runner, lanes: int | None = None) -> None:
@@ -39,11 +42,18 @@ class Schedule:
         self._results: dict[str, Future[BootResult]] = {}
         self._lock = Lock()
         self._stopped = False
+        self._waiting_lanes = list(range(self._lanes))
         ordered = sorted(self.boots, key=lambda boot: -boot.length)
         self._host = [boot for boot in self.boots if boot.host]
         guests = [boot for boot in ordered if not boot.host]
         self._real = [boot for boot in guests if boot.machine.real_time]
         self._virtual = [boot for boot in guests if not boot.machine.real_time]
+
+    def begin(self) -> None:
+        """Start one lane, of several."""
+        if self._lanes > 1 and not self._host:
+            self._make_results()
+            self._start_lane(self._waiting_lanes.pop())
 
     def of(self, name: str) -> BootResult:
         """The result of a boot, waited for. Raises what its runner raised."""
@@ -67,18 +77,26 @@ class Schedule:
             self._stopped = True
         return [self.of(boot.name) for boot in self.boots]
 
+    def _make_results(self) -> None:
+        if not self._results:
+            self._results = {boot.name: Future() for boot in self.boots}
+
     def _started(self) -> dict[str, Future[BootResult]]:
         with self._lock:
-            if not self._results:
-                self._results = {boot.name: Future() for boot in self.boots}
-                Thread(target=self._start, daemon=True).start()
+            lanes, self._waiting_lanes = self._waiting_lanes, []
+        if lanes:
+            self._make_results()
+            Thread(target=self._start, args=(lanes,), daemon=True).start()
         return self._results
 
-    def _start(self) -> None:
+    def _start(self, lanes: Sequence[int]) -> None:
         for boot in self._host:
             self._run(boot)
-        for number in range(self._lanes):
-            Thread(target=self._lane, args=(number == 0,), daemon=True).start()
+        for number in lanes:
+            self._start_lane(number)
+
+    def _start_lane(self, number: int) -> None:
+        Thread(target=self._lane, args=(number == 0,), daemon=True).start()
 
     def _take(self, real: bool) -> Boot | None:
         with self._lock:

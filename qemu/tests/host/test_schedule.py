@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier, Lock
+from threading import Barrier, Event, Lock
 
 import pytest
 
@@ -105,3 +105,20 @@ def test_progress_counts_to_the_end() -> None:
     seen: list[int] = []
     Schedule([boot("a"), boot("b")], Fake(), 2).all(seen.append)
     assert seen[-1] == 2 and seen == sorted(seen)
+
+
+def test_one_lane_begins_before_the_first_result_is_asked_for() -> None:
+    """In virtual time; the other one waits until the caller does."""
+    begun, fake = Event(), Fake()
+
+    def run(boot: Boot) -> BootResult:
+        result = fake(boot)
+        begun.set()
+        return result
+
+    schedule = Schedule([boot("real", REAL), boot("virtual")], run, 2)
+    schedule.begin()
+    assert begun.wait(WAIT_S)
+    assert fake.ran[0] == "virtual"
+    assert [result.boot.name for result in schedule.all()] == ["real", "virtual"]
+    assert sorted(fake.ran) == ["real", "virtual"]
