@@ -182,6 +182,21 @@ def test_numbers_keep_their_types() -> None:
 # Goals
 
 
+MEASURED = {
+    "cycle_ns at 3000 tasks, list / rbtree": "23.52",
+    "cycle_ns at 100 tasks and above, rbtree / list": (
+        "100 0.73, 300 0.332, 1000 0.115, 3000 0.0425"
+    ),
+    "enqueue_ns at 3000 tasks, rbtree / list": "2.623",
+    "rbtree cycle_ns, 3000 / 100 tasks": "1.213",
+    "share_error_sigma, every ratio": "worst 1.92 at 20:1, 8 rows",
+    "ratio_10_1": "10.08",
+    "pipe_roundtrip_ns, lottery / other": "0.9116",
+    "fair_floor_pct under a lottery hog": "4.99",
+    "order_correlation of tickets and completion order": "-0.92",
+}
+
+
 def goal(name: str) -> Goal:
     (found,) = [goal for goal in GOALS if name in goal.name]
     return found
@@ -215,6 +230,13 @@ def scaled(kind: str, pool: str, factors: dict[str, float], least: int = 0) -> C
     return change
 
 
+def slow_pipes(_boot: Boot, program: Program, rows: Rows) -> Rows:
+    """Of the lottery's round trips."""
+    if program.what != "pipe" or "lottery" not in program.argv:
+        return rows
+    return [{**row, "ns_per_round": 1.2 * row["ns_per_round"]} for row in rows]
+
+
 SLOW_TREE = scaled("scale", "rbtree", {"draw_ns": 40.0})
 
 
@@ -227,7 +249,7 @@ SLOW_TREE = scaled("scale", "rbtree", {"draw_ns": 40.0})
         ("3000 / 100", scaled("scale", "rbtree", {"draw_ns": 20.0}, least=3000)),
         ("share_error_sigma", scaled("share", "rbtree", {"sigma_error": 4.0})),
         ("ratio_10_1", scaled("ratio", "rbtree", {"tickets": -1})),
-        ("pipe_roundtrip_ns", scaled("pipe", "rbtree", {"rounds": 1, "ns_per_round": 1.0})),
+        ("pipe_roundtrip_ns", slow_pipes),
         ("fair_floor_pct", scaled("floor", "rbtree", {"fair_pct": 0.7})),
         ("order_correlation", scaled("fair", "rbtree", {"tickets": -1})),
     ],
