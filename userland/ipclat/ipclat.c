@@ -13,6 +13,7 @@
 #include "hog.h"
 #include "json.h"
 #include "lottery_sched.h"
+#include "memory.h"
 #include "pair.h"
 
 #define ITERATIONS_MAX	100000000U
@@ -170,10 +171,8 @@ static void choose_kind(struct options *o, bool baselines)
 
 static void choose_list(struct options *o, const char *text)
 {
-	char *words = strdup(text), *rest = words, *word;
+	char *words = xstrdup(text), *rest = words, *word;
 
-	if (!words)
-		die(EXIT_FAILED, "no memory");
 	while ((word = strsep(&rest, ","))) {
 		const struct mechanism *m = find_mechanism(word);
 
@@ -331,9 +330,7 @@ static void look_what_is_missing(struct options *o)
 
 		if (c->missing)
 			complain("%s: left out, not supported here: %s", c->m->name, c->missing);
-		c->histogram = calloc(1, sizeof(*c->histogram));
-		if (!c->histogram)
-			die(EXIT_FAILED, "no memory");
+		c->histogram = xcalloc(1, sizeof(*c->histogram));
 	}
 }
 
@@ -347,12 +344,10 @@ static int measure(struct options *o)
 
 	for (repeat = 1; repeat <= o->s.repeats; repeat++) {
 		for (i = 0; i < o->count; i++) {
-			struct histogram *one = calloc(1, sizeof(*one));
+			struct histogram *one = xcalloc(1, sizeof(*one));
 			struct chosen *c = &o->chosen[i];
 			const char *bad;
 
-			if (!one)
-				die(EXIT_FAILED, "no memory");
 			bad = c->missing ? NULL : run_pair(&o->s, c->m, one);
 			if (!bad && !c->missing && !one->count)
 				bad = "no message came within --seconds";

@@ -10,6 +10,7 @@
 #include "container.h"
 #include "crew.h"
 #include "interrupt.h"
+#include "memory.h"
 #include "pair.h"
 
 /* Beyond the limit of a repeat, for whatever comes before and after. */
@@ -74,10 +75,7 @@ static const char *run_processes(const struct settings *s, const struct mechanis
 	pid_t sender, receiver = 0;
 	struct page *page;
 
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		    -1, 0);
-	if (page == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
+	page = xshared(sizeof(*page));
 	fill_page(page, s);
 	if (m->set_up)
 		m->set_up(page);

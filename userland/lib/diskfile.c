@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "diskfile.h"
+#include "memory.h"
 #include "procfs.h"
 
 #define SECTOR_BYTES	512U
@@ -26,10 +27,8 @@ static void __noreturn cannot_make(const char *path)
 /* Zeros would do for a disk; another pattern is no hole for any file system. */
 static void fill(const char *path, int fd, u64 size)
 {
-	char *buffer = malloc(MIB);
+	char *buffer = xmalloc(MIB);
 
-	if (!buffer)
-		die(EXIT_FAILED, "no memory");
 	memset(buffer, 0x5a, MIB);
 	while (size) {
 		ssize_t done = write(fd, buffer, size < MIB ? size : MIB);

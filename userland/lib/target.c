@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "memory.h"
 #include "procfs.h"
 #include "target.h"
 
@@ -67,13 +68,11 @@ unsigned int each_thread(pid_t pid, bool (*treat)(const void *arg, pid_t tid),
 {
 	struct threads t = {
 		.pid = pid,
-		.tids = malloc(THREADS_MAX * sizeof(*t.tids)),
-		.seen = calloc(TID_LIMIT, sizeof(*t.seen)),
+		.tids = xmalloc(THREADS_MAX * sizeof(*t.tids)),
+		.seen = xcalloc(TID_LIMIT, sizeof(*t.seen)),
 	};
 	unsigned int treated, more;
 
-	if (!t.tids || !t.seen)
-		die(EXIT_FAILED, "no memory");
 	treated = treat_new(&t, treat, arg);
 	while (again && treated && (more = treat_new(&t, treat, arg)))
 		treated += more;

@@ -17,6 +17,7 @@
 #include "args.h"
 #include "clock.h"
 #include "idle_hog.h"
+#include "memory.h"
 #include "quantile.h"
 #include "stamp.h"
 #include "work.h"
@@ -283,9 +284,7 @@ double *apps_latencies(const struct apps *apps, size_t *count)
 
 	for (i = 0; i < apps->ports; i++)
 		used += apps_of(apps, i)->latencies;
-	samples = malloc((used + 1) * sizeof(*samples));
-	if (!samples)
-		die(EXIT_FAILED, "no memory for %zu latencies", used);
+	samples = xmalloc((used + 1) * sizeof(*samples));
 	*count = used;
 	for (used = 0, i = 0; i < apps->ports; i++)
 		for (k = 0; k < apps_of(apps, i)->latencies; k++)

@@ -19,6 +19,7 @@
 #include "json.h"
 #include "ktap.h"
 #include "lottery_sched.h"
+#include "memory.h"
 #include "procfs.h"
 #include "race.h"
 
@@ -146,9 +147,7 @@ static struct racer *add_racer(struct racer *racers, unsigned int count)
 {
 	/* doubled whenever it is full: at powers of two */
 	if (!(count & (count - 1)))
-		racers = realloc(racers, (count ? 2 * count : 1) * sizeof(*racers));
-	if (!racers)
-		die(EXIT_FAILED, "no memory for %u tasks", count);
+		racers = xrealloc(racers, (count ? 2 * count : 1) * sizeof(*racers));
 	racers[count] = (struct racer){ .id = count + 1 };
 	return racers;
 }
@@ -190,11 +189,9 @@ static struct racer *read_racers(const char *file, unsigned int *count)
 
 static struct racer *make_racers(const struct options *o)
 {
-	struct racer *racers = calloc(o->tasks, sizeof(*racers));
+	struct racer *racers = xcalloc(o->tasks, sizeof(*racers));
 	unsigned int i;
 
-	if (!racers)
-		die(EXIT_FAILED, "no memory for %u tasks", o->tasks);
 	for (i = 0; i < o->tasks; i++)
 		racers[i] = (struct racer){
 			.id = i + 1,

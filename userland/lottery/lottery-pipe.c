@@ -16,6 +16,7 @@
 #include "crew.h"
 #include "json.h"
 #include "lottery_sched.h"
+#include "memory.h"
 #include "quantile.h"
 
 /* Rounds before the first repeat, which warm the caches and are not measured. */
@@ -212,9 +213,7 @@ int main(int argc, char **argv)
 	parse(argc, argv, &o);
 	if (o.policy == 0)
 		lottery_require();
-	ns = calloc(o.repeats, sizeof(*ns));
-	if (!ns)
-		die(EXIT_FAILED, "no memory for %u repeats", o.repeats);
+	ns = xcalloc(o.repeats, sizeof(*ns));
 	pin_to_cpu(o.cpu);
 	become_launcher(LAUNCHER_PRIORITY);
 	measure(&o, ns);

@@ -2,12 +2,12 @@
 /* send.c - the workers. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include "args.h"
 #include "clock.h"
+#include "memory.h"
 #include "pace.h"
 #include "tsc.h"
 #include "udprate.h"
@@ -151,10 +151,7 @@ void send_all(struct run *run)
 
 	run->seconds = (unsigned int)((o->time_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
 	run->stride = (room + run->seconds * sizeof(u64) + 63) & ~(size_t)63;
-	run->results = mmap(NULL, run->stride * o->plan.workers, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (run->results == MAP_FAILED)
-		die(EXIT_FAILED, "no memory for %u workers", o->plan.workers);
+	run->results = xshared(run->stride * o->plan.workers);
 	crew_create(&crew, o->plan.workers);
 	for (i = 0; i < o->plan.workers; i++)
 		crew_fork(&crew, worker, &run);

@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "clock.h"
+#include "memory.h"
 #include "udprate.h"
 
 #ifndef UDP_SEGMENT
@@ -75,9 +76,7 @@ void transmit_open(struct transmitter *t, const struct options *o,
 {
 	*t = (struct transmitter){ .method = o->method, .txtime = o->txtime };
 	t->fd = udp_socket();
-	t->buffer = calloc(1, BATCH_BYTES_MAX);
-	if (!t->buffer)
-		die(EXIT_FAILED, "no memory");
+	t->buffer = xcalloc(1, BATCH_BYTES_MAX);
 	if (connect(t->fd, (const struct sockaddr *)to, sizeof(*to)))
 		die(EXIT_FAILED, "cannot send there: %s", strerror(errno));
 	choose_method(t);

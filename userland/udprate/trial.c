@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "clock.h"
+#include "memory.h"
 #include "udprate.h"
 
 /* Three windows: the best one counts, as others may have had the CPU in one. */
@@ -71,9 +72,7 @@ double trial(const struct options *o)
 	u64 best = 0;
 	u32 i, window;
 
-	tried.bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (tried.bytes == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
+	tried.bytes = xshared(size);
 	crew_create(&crew, o->plan.workers);
 	for (i = 0; i < o->plan.workers; i++)
 		crew_fork(&crew, burst, &tried);

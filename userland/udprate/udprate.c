@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "args.h"
 #include "clock.h"
 #include "hog.h"
+#include "memory.h"
 #include "udprate.h"
 
 /* What is refused, per cent: a rate that is missed by more. */
@@ -21,11 +21,8 @@
 
 static struct received *make_received(void)
 {
-	void *page = mmap(NULL, sizeof(struct received), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *page = xshared(sizeof(struct received));
 
-	if (page == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
 	return page;
 }
 

@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "control.h"
+#include "memory.h"
 #include "procfs.h"
 
 #define PROC_SIZE	4096U
@@ -174,10 +175,8 @@ static void choose_one(struct wrais_choice *choice, const char *what, const char
 struct wrais_choice wrais_choose(const char *what, const char *text)
 {
 	struct wrais_choice choice = { };
-	char *copy = strdup(text), *word, *rest;
+	char *copy = xstrdup(text), *word, *rest;
 
-	if (!copy)
-		die(EXIT_FAILED, "no memory");
 	if (!*text)
 		die(EXIT_USAGE, "%s: empty: allowed usual, all, none or a list of parts", what);
 	if (!strcmp(text, "none")) {

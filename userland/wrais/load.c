@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "diskfile.h"
 #include "load.h"
+#include "memory.h"
 
 #define READ_MIB	32U
 #define WRITE_MIB	96U
@@ -82,10 +83,8 @@ void load_prepare(const struct load_options *o)
 
 static char *block_buffer(void)
 {
-	char *buffer = malloc(BLOCK);
+	char *buffer = xmalloc(BLOCK);
 
-	if (!buffer)
-		die(EXIT_FAILED, "no memory");
 	memset(buffer, 0, BLOCK);
 	return buffer;
 }
@@ -187,9 +186,7 @@ void load_start(struct load *load, const struct load_options *o)
 	unsigned int i;
 
 	*load = (struct load){ .o = o, .count = o->readers + o->writers };
-	load->pidfd = calloc(load->count + 1, sizeof(*load->pidfd));
-	if (!load->pidfd)
-		die(EXIT_FAILED, "no memory");
+	load->pidfd = xcalloc(load->count + 1, sizeof(*load->pidfd));
 	crew_create(&load->crew, load->count);
 	for (i = 0; i < load->count; i++) {
 		crew_fork(&load->crew, work, o);

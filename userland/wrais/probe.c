@@ -16,6 +16,7 @@
 #include "diskfile.h"
 #include "futex.h"
 #include "json.h"
+#include "memory.h"
 #include "probe.h"
 #include "random.h"
 
@@ -163,19 +164,12 @@ static void open_files(struct probe *p)
 		p->out = open_one(p, p->o->output, O_WRONLY | O_CREAT | O_TRUNC);
 }
 
-static void __noreturn no_memory(void)
-{
-	die(EXIT_FAILED, "no memory");
-}
-
 /* Each page once, in an order that depends on the seed alone. */
 static u32 *shuffled(u32 count, u64 seed)
 {
 	struct random random = { seed };
-	u32 *order = calloc(count, sizeof(*order)), i;
+	u32 *order = xcalloc(count, sizeof(*order)), i;
 
-	if (!order)
-		no_memory();
 	for (i = 0; i < count; i++)
 		order[i] = i;
 	for (i = count; i > 1; i--) {
@@ -196,7 +190,7 @@ static void plan(struct probe *p)
 	p->lines = mmap(NULL, (size_t)p->room * PAGE_BYTES, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p->lines == MAP_FAILED)
-		no_memory();
+		die(EXIT_FAILED, "no memory");
 	if (o->random)
 		p->order = shuffled(p->length, o->seed);
 	if (o->write_every)

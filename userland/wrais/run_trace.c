@@ -10,6 +10,7 @@
 #include "args.h"
 #include "clock.h"
 #include "crew.h"
+#include "memory.h"
 #include "procfs.h"
 #include "run.h"
 #include "tracefs.h"
@@ -30,10 +31,8 @@ void trace_list(void)
 
 static void enable_events(const char *list)
 {
-	char *copy = strdup(list), *word, *rest;
+	char *copy = xstrdup(list), *word, *rest;
 
-	if (!copy)
-		die(EXIT_FAILED, "no memory");
 	for (word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
 		tracefs_append(NULL, "set_event", word);
 	free(copy);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "memory.h"
 #include "stalls.h"
 
 #define ROOM_STEP	64U
@@ -22,10 +23,8 @@ struct stalls {
 
 struct stalls *stalls_new(void (*report)(const struct stall *stall, void *arg), void *arg)
 {
-	struct stalls *s = calloc(1, sizeof(*s));
+	struct stalls *s = xcalloc(1, sizeof(*s));
 
-	if (!s)
-		die(EXIT_FAILED, "no memory");
 	s->report = report;
 	s->arg = arg;
 	return s;
@@ -58,9 +57,7 @@ void stalls_follow(struct stalls *s, pid_t tid)
 	if (s->count == s->room) {
 		s->room += ROOM_STEP;
 		s->stack_of = NULL;
-		s->task = realloc(s->task, s->room * sizeof(*s->task));
-		if (!s->task)
-			die(EXIT_FAILED, "no memory for %u tasks", s->room);
+		s->task = xrealloc(s->task, s->room * sizeof(*s->task));
 	}
 	s->task[s->count++] = (struct stall){ .tid = tid };
 }

@@ -330,7 +330,7 @@ static int end_command(pid_t pid)
 		if (waitpid(pid, &status, 0) != pid)
 			return EXIT_FAILED;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return exit_code_of(status);
 }
 
 int verb_stalls(int argc, char **argv)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "clock.h"
 #include "diskfile.h"
 #include "json.h"
+#include "memory.h"
 #include "run.h"
 #include "target.h"
 
@@ -138,7 +138,7 @@ static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 	status = wait_child(pid, now_ns() + KILL_NS);
 	if (status == -1)
 		die(EXIT_FAILED, "the probe (pid %d) does not end", pid);
-	m->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	m->code = exit_code_of(status);
 	if (!m->finished)
 		probe_close(m->probe, m->after.now_ns);
 	else if (m->code && !options.command)
@@ -290,10 +290,7 @@ int main(int argc, char **argv)
 	args_init("wrais-run");
 	run_parse(argc, argv, &options);
 	main_pid = getpid();
-	m.probe = mmap(NULL, sizeof(*m.probe), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (m.probe == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
+	m.probe = xshared(sizeof(*m.probe));
 	run_setup(&options);
 	if (options.mount)
 		atexit(at_exit);

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "ioprio.h"
 #include "json.h"
+#include "memory.h"
 #include "probe.h"
 #include "quantile.h"
 
@@ -195,13 +196,11 @@ static void commit(sqlite3 *db, sqlite3_stmt *add, const struct options *o, cons
 /* How many commits there were; @ms has the time of each. */
 static u32 run(const struct options *o, sqlite3 *db, double *ms)
 {
-	char *body = malloc(o->bytes);
+	char *body = xmalloc(o->bytes);
 	u64 begin = now_ns(), then;
 	sqlite3_stmt *add;
 	u32 i;
 
-	if (!body)
-		die(EXIT_FAILED, "no memory");
 	memset(body, 'x', o->bytes);
 	if (sqlite3_prepare_v2(db, "INSERT INTO item (stamp, body) VALUES (?, ?)", -1, &add,
 			       NULL) != SQLITE_OK)
@@ -268,9 +267,7 @@ int main(int argc, char **argv)
 	args_init("wrais-sqlite");
 	parse(argc, argv, &o);
 	ioprio_take(&o.prio);
-	ms = calloc(o.commits, sizeof(*ms));
-	if (!ms)
-		die(EXIT_FAILED, "no memory for %u commits", o.commits);
+	ms = xcalloc(o.commits, sizeof(*ms));
 	begin = now_ns();
 	db = open_database(&o);
 	count = run(&o, db, ms);

@@ -14,6 +14,7 @@
 #include "args.h"
 #include "clock.h"
 #include "crew.h"
+#include "memory.h"
 #include "procfs.h"
 
 #define NOBODY		65534
@@ -69,10 +70,7 @@ int unprivileged(enum drop how, int (*fn)(const void *arg), const void *arg)
 	pid_t self = getpid(), pid;
 	int *shared, status, result;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		die(EXIT_FAILED, "no memory");
+	shared = xshared(sizeof(*shared));
 	*shared = API_LOST;
 	pid = fork();
 	if (!pid) {

@@ -11,6 +11,7 @@
 #include "args.h"
 #include "clock.h"
 #include "ioprio.h"
+#include "memory.h"
 #include "privilege.h"
 #include "safety.h"
 
@@ -124,12 +125,10 @@ static int (*const steps[])(struct worker *w) = {
 static CREW_FN(work)
 {
 	const struct task *task = (const struct task *)arg + i;
-	struct worker w = { .slot = &crew->page->slot[i], .buffer = malloc(BLOCK) };
+	struct worker w = { .slot = &crew->page->slot[i], .buffer = xmalloc(BLOCK) };
 	char path[PATH_MAX];
 	int error = 0;
 
-	if (!w.buffer)
-		die(EXIT_FAILED, "no memory");
 	memset(w.buffer, 0x5a, BLOCK);
 	w.polite = may_starve_others(task);
 	if (task->privileged)
