@@ -191,7 +191,7 @@ void nll_hw_stop_rx(struct nll_port *port)
 
 /**
  * nll_hw_stop_tx() - take the transmit ring away from the card
- * @port: of the card, to which nobody gives frames any more
+ * @port: of the card, to which no frames are given any more
  */
 void nll_hw_stop_tx(struct nll_port *port)
 {

@@ -38,7 +38,7 @@
 /* However little time there is: what a port gets in every window, frames. */
 #define NLL_QUOTA_LEAST	8
 
-/* A large buffer counts as so many small ones, the memory that it takes. */
+/* A large buffer counts as this many small ones, the memory that it takes. */
 #define NLL_LARGE_COUNTS	(NLL_POOL_LARGE / NLL_POOL_SMALL)
 
 /**
@@ -257,14 +257,14 @@ unsigned int nll_rx_collect(struct nll_port *port, struct list_head *frames,
 unsigned int nll_rx_waiting(struct nll_port *port);
 
 /**
- * nll_rx_filled() - whether so many frames wait in the ring
+ * nll_rx_filled() - whether that many frames wait in the ring
  * @port: of the ring
  * @frames: how many
  *
  * Without asking the card, which costs more than all the rest: it fills the
  * descriptors in their order.
  *
- * Return: true if at least so many do.
+ * Return: true if at least that many do.
  */
 static inline bool nll_rx_filled(struct nll_port *port, unsigned int frames)
 {

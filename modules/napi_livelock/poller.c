@@ -21,7 +21,7 @@
 #define NLL_PHASE_STEP	0x9e3779b9U
 
 /*
- * When to poll again. Whoever runs pays for a round with his time slice: rounds
+ * When to poll again. The task that runs pays for a round with its slice: rounds
  * in step with the scheduler's tick would have one task pay for all of them, so
  * they are half an interval to one and a half apart.
  */

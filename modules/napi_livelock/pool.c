@@ -92,7 +92,7 @@ bool nll_pool_more(struct nll_pool *pool, unsigned int max, bool insist)
 	if (!page)
 		return false;
 	while (pool->count >= pages) {
-		/* Whoever keeps its buffers owns it now. */
+		/* It belongs to the socket that keeps its buffers now. */
 		put_page(nll_pool_pop(pool));
 		pool->replaced++;
 	}
@@ -148,7 +148,7 @@ EXPORT_SYMBOL_IF_KUNIT(nll_pool_out);
 
 /**
  * nll_pool_empty() - give up all pages
- * @pool: that nobody takes from any more
+ * @pool: from which nothing is taken any more
  *
  * A page whose buffers are out goes when the last of them does.
  */

@@ -14,7 +14,7 @@
 #define NLL_POOL_SMALL	512
 #define NLL_POOL_LARGE	2048
 
-/* A page that was not given back for so long is in a socket that nobody reads. */
+/* A page that was not given back for this long is in a socket that is not read. */
 #define NLL_POOL_STALE_MS	50
 
 /**
@@ -36,7 +36,7 @@ struct nll_page {
  * @back: pages at the head that were seen to be ours alone again
  * @left: buffers of the last page that are not out yet
  * @next: the next one of these
- * @replaced: pages that were given up because somebody kept them
+ * @replaced: pages that were given up because sockets kept them
  * @pages: the queue, a ring
  */
 struct nll_pool {

@@ -5,8 +5,8 @@
  * Under the port's lock the following holds at all times: receive interrupts
  * are enabled if, and only if, the port is up, is not polled, and its NAPI is
  * not scheduled; and the port is in the poller's list if, and only if, it is up
- * and polled. Whoever enables them looks into the ring afterwards: what came
- * before raises no interrupt if somebody else has read the cause away.
+ * and polled. After they were enabled the ring is looked into: what came
+ * before raises no interrupt if its cause has been read meanwhile.
  */
 
 #include <linux/interrupt.h>

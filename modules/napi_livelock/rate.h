@@ -48,8 +48,8 @@ extern const char *const nll_rate_names[];
  * @sd_permille: NORMAL: the standard deviation, 0..333 thousandths of the mean gap
  * @depth_permille: RAMP: the rate runs from the mean less this part of it to the
  *	mean plus it, 1..1000
- * @packets: the mean rate in the long run, whatever the shape: so many packets ...
- * @per_ns: ... in so many nanoseconds; the mean gap is 10 ns to 60 s
+ * @packets: the mean rate in the long run, whatever the shape: this many packets ...
+ * @per_ns: ... in this many nanoseconds; the mean gap is 10 ns to 60 s
  * @on_ns: PEAKS: 1 us to 1 h; one period has to be as long as a mean gap
  * @off_ns: PEAKS: 1 us to 1 h
  * @period_ns: RAMP: up and down, 1 us to 1 h and not less than four mean gaps
@@ -68,7 +68,7 @@ struct nll_rate_params {
 };
 
 /**
- * struct nll_rate - a source while it runs; nobody looks inside
+ * struct nll_rate - a source while it runs; not for others to look into
  * @p: what it was made of
  * @gap: between two packets while any are sent, 1/65536 ns
  * @carry: the part of a nanosecond that the gaps so far lack, 1/65536 ns
@@ -132,7 +132,7 @@ u64 nll_rate_next(struct nll_rate *r);
  * @until: the time, up to 2^47 ns (39 hours) behind @next
  *
  * The same as nll_rate_next() until *@next is behind @until, but a constant rate
- * is not counted packet by packet: whoever drops many packets should not pay for each.
+ * is not counted packet by packet: to drop many packets should not cost each of them.
  *
  * Return: how many packets were passed over.
  */

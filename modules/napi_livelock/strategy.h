@@ -28,7 +28,7 @@ enum nll_mode {
  * @NLL_STAY: it does not
  * @NLL_DROPS: the stack dropped frames that the port had handed on
  * @NLL_HELD: sockets hold so many buffers that the application must be behind
- * @NLL_RING: so many frames wait in the ring
+ * @NLL_RING: many frames wait in the ring
  * @NLL_LIMIT: receiving has used up its share of the CPU
  * @NLL_CALM: none of these, for long enough
  * @NLL_ASKED: the mode was changed

@@ -50,7 +50,7 @@ EXPORT_SYMBOL_IF_KUNIT(nll_window_charge);
  * @ahead: of how much more time the share may be used already, ns; NLL_WINDOW_NS
  *	for the whole window's
  *
- * Somebody who receives at intervals gives one of them, lest the whole share be
+ * A port that receives at intervals gives one of them, lest the whole share be
  * used up at the beginning of a window.
  *
  * Return: true unless the share has been used.

@@ -91,7 +91,7 @@ class Sender(threading.Thread):
         return int(self._socket.getsockname()[1])
 
     def run(self) -> None:
-        """Frames that are due leave together; nobody may be there yet to take them."""
+        """Frames that are due leave together; QEMU may not be there yet to take them."""
         head = headers()
         begin = time.monotonic()
         while not self._ended.wait(PAUSE_S):
@@ -109,7 +109,7 @@ class Sender(threading.Thread):
 
 
 def free_port() -> int:
-    """A UDP port of loopback that nobody has at the moment."""
+    """A UDP port of loopback that is free at the moment."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

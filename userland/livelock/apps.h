@@ -38,7 +38,7 @@ struct app_charge {
 /* What the CPU-bound process has done, and seen at both ends of the window. */
 struct app_hog {
 	u64 rounds;		/* in the window */
-	u64 least_ns;		/* the shortest round, nobody in between */
+	u64 least_ns;		/* the shortest round, without a pause */
 	struct app_charge begin;
 	struct app_charge end;
 } __aligned(64);
@@ -59,7 +59,7 @@ struct apps_options {
 	unsigned int ports;
 	u16 first_port;		/* the next one is the second application's ... */
 	u64 rcvbuf;		/* of each socket, 0: the kernel's choice */
-	u32 every;		/* of so many frames the last one is malformed, 0: none is */
+	u32 every;		/* of this many frames the last one is malformed; 0: none is */
 	u64 frames_max;		/* that one can receive in the window */
 	bool hog;
 };

@@ -97,7 +97,7 @@ void run_calibrate(struct run *run);
 void run_configure(const struct run_options *o, u64 pps, u64 start_ns, u32 duration_ms,
 		   u32 warmup_ms, u32 lag_ms);
 
-/* In which a card sends so many frames as RATE says; a second, and more with a drift. */
+/* In which a card sends as many frames as RATE says; a second, and more with a drift. */
 u64 run_span_ns(const struct run_options *o);
 
 /* Where the applications listen. */

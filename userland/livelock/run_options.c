@@ -20,7 +20,7 @@
 static const char usage[] =
 "Usage: livelock-run [options] RATE...\n"
 "\n"
-"Send so many frames a second (all ports together) to applications behind network\n"
+"Send RATE frames a second (all ports together) to applications behind network\n"
 "cards, and measure what arrives, how late, and what is left of the CPU. One\n"
 "measurement, and one JSON line, for each RATE. The first half of the machine's\n"
 "cards (82540EM) receives, the second half sends.\n"

@@ -275,7 +275,7 @@ void run_prime(struct run *run)
 	apps_stop(&apps);
 }
 
-/* The time that the CPU-bound process gets of a window, beside nobody or the source. */
+/* The time that the CPU-bound process gets of a window, alone or beside the source. */
 static double free_ns(struct run *run, bool source, struct source_results *results)
 {
 	struct apps_options options = { .hog = true };
@@ -303,7 +303,7 @@ static double free_ns(struct run *run, bool source, struct source_results *resul
 	return share * CALIBRATE_MS * NSEC_PER_MSEC;
 }
 
-/* While nobody listens: all that is sent is lost at once. */
+/* While no card listens: all that is sent is lost at once. */
 void run_calibrate(struct run *run)
 {
 	struct source_results results;

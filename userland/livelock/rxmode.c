@@ -32,7 +32,7 @@ static const char usage[] =
 "  poll_us  from one round of polling to the next, 100..10000 (1000)\n"
 "  buffers  of 512 bytes that applications may be behind, 32..2048 (160)\n"
 "\n"
-"  -w, --watch SECONDS  show what the counters count in each of so many seconds\n"
+"  -w, --watch SECONDS  show what is counted in each of SECONDS seconds\n"
 "      --json           one JSON object a line\n"
 "  -h, --help           this text\n"
 "  -V, --version        the version\n";

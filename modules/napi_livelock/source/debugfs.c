@@ -182,7 +182,7 @@ void nll_debugfs_init(struct nll_source *s)
 }
 
 /**
- * nll_debugfs_exit() - remove them, when nobody is in one any more
+ * nll_debugfs_exit() - remove them, once no process is in one any more
  */
 void nll_debugfs_exit(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - nll_source: devices that send frames to others on their links, as fast
- * as somebody wants, from a timer.
+ * main.c - nll_source: devices that send frames to others on their links, at
+ * the rate that is set, from a timer.
  *
  * The frames go out of 82540EMs of the same machine, which are bound by hand:
  * a device gets this driver only through its driver_override. See

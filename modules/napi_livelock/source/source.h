@@ -165,7 +165,7 @@ struct nll_device {
 /**
  * struct nll_target - a receiver
  * @dev: who sends to it
- * @pdev: its device, which somebody else drives; referenced
+ * @pdev: its device, which another driver has; referenced
  * @regs: its registers; only read
  * @ip: destination address
  * @port: destination port
@@ -208,7 +208,7 @@ enum nll_state {
 /**
  * struct nll_source - all there is: one timer for all devices
  * @devices: that send
- * @mutex: for whoever starts, stops, configures, adds or removes a device
+ * @mutex: to start, stop and configure, and to add or remove a device
  * @config: what the next run shall be
  * @target: the receivers
  * @targets: how many

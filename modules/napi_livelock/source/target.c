@@ -107,7 +107,7 @@ int nll_target_add(struct nll_source *s, const char *text)
 }
 
 /**
- * nll_target_clear() - send to nobody
+ * nll_target_clear() - forget all receivers
  * @s: the source, which does not run
  */
 void nll_target_clear(struct nll_source *s)

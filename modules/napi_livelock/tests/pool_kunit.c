@@ -98,7 +98,7 @@ static void pool_apart(struct kunit *test)
 	}
 }
 
-/* A socket that nobody reads must not keep the port from receiving. */
+/* A socket that is not read must not keep the port from receiving. */
 static void pool_stale(struct kunit *test)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(20 * NLL_POOL_STALE_MS);

@@ -41,7 +41,7 @@ class Nic:
         return f"0000:00:{self.slot:02x}.0"
 
     def args(self) -> tuple[str, ...]:
-        """QEMU's arguments. Without a boot ROM, which nobody would read."""
+        """QEMU's arguments. Without a boot ROM, which would not be read."""
         name = f"nic{self.slot:02x}"
         mitigation = "on" if self.mitigation else "off"
         return (

@@ -44,7 +44,7 @@ def test_frames_come_in_order_and_not_faster_than_asked_for() -> None:
     assert took > 0.09 and sender.sent >= 200
 
 
-def test_nobody_there_is_no_error() -> None:
+def test_no_receiver_is_no_error() -> None:
     sender = Sender(5000, flood.free_port())
     sender.start()
     deadline = time.monotonic() + DEADLINE_S

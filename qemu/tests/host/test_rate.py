@@ -135,7 +135,7 @@ def test_poisson_arrivals_do_not_depend_on_each_other(rates: Rates, seed: int) -
         if window < len(windows):
             windows[window] += 1
     mean = fmean(windows)
-    # chi-square of dispersion, normal for so many windows
+    # chi-square of dispersion, normal for that many windows
     chi2 = sum((count - mean) ** 2 for count in windows) / mean
     freedom = len(windows) - 1
     assert abs(chi2 - freedom) < SIGMAS * math.sqrt(2 * freedom)

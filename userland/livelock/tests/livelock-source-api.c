@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * livelock-source-api.c - the controls of the source of frames: refusals first, then
- * what it does. Nobody receives: all that is due is lost at the card's tail.
+ * what it does. No card receives: all that is due is lost at the card's tail.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -208,7 +208,7 @@ static struct source_counts run(struct ktap_case *t, const char *function, unsig
 	return source_sum(&results.total);
 }
 
-/* A tenth is far above what the random functions miss in so many frames. */
+/* A tenth is far above what the random functions miss in that many frames. */
 static void functions_keep_the_rate(struct ktap_case *t)
 {
 	unsigned int i;
@@ -220,7 +220,7 @@ static void functions_keep_the_rate(struct ktap_case *t)
 		expect(t, counts.due + within >= RUN_FRAMES && counts.due <= RUN_FRAMES + within,
 		       "%s: %llu frames, not %u", nll_rate_names[i], counts.due, RUN_FRAMES);
 		expect(t, counts.tail == counts.due && !counts.sent && counts.full == 1,
-		       "%s: %llu sent, %llu lost, full %llu times: nobody listens",
+		       "%s: %llu sent, %llu lost, full %llu times: no card listens",
 		       nll_rate_names[i], counts.sent, counts.tail, counts.full);
 	}
 }

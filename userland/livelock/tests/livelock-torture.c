@@ -199,7 +199,7 @@ static int change_down_up(struct torture *t, struct nic *nic)
 	return error ? error : nic_up(nic, address(port_of(t, nic)));
 }
 
-/* All ports, whoever it is about. */
+/* All ports, not only this one. */
 static int change_reload(struct torture *t, struct nic *nic)
 {
 	unsigned int i;
