@@ -14,7 +14,7 @@ from pathlib import Path
 from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.ktap import Status
-from lab.guest.protocol import RESULTS_DONE
+from lab.guest.protocol import RESULTS_DONE, STATUS_FAILED
 from lab.guest.result import BootResult, ProgramResult
 from lab.paths import Paths
 from lab.report.records import write_text
@@ -24,7 +24,10 @@ Peer = Callable[[Program], Sequence[str]]
 
 
 def run_program(paths: Paths, program: Program) -> list[str]:
-    """The lines of one of our programs.  LabError, exit code 1, if it did not measure."""
+    """The lines of one of our programs.  LabError, exit code 1, if it did not measure.
+
+    One whose own check failed has measured: that is judged by the goals.
+    """
     argv = [str(paths.bin / program.argv[0]), *program.argv[1:]]
     limit = program.timeout_s or None
     try:
@@ -33,7 +36,7 @@ def run_program(paths: Paths, program: Program) -> list[str]:
         raise LabError(f"{argv[0]} is missing: make userland", exit_code=1) from None
     except subprocess.TimeoutExpired:
         raise LabError(f"{program.name}: no end after {limit} s", exit_code=1) from None
-    if done.returncode or not done.stdout:
+    if done.returncode not in (0, STATUS_FAILED) or not done.stdout:
         why = done.stderr.strip().splitlines()
         text = why[-1] if why else "no output"
         raise LabError(f"{program.name}: exit {done.returncode}: {text}", exit_code=1)

@@ -47,6 +47,13 @@ def test_ours_and_those_of_others(paths: Paths) -> None:
     assert not document.errors
 
 
+def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(paths: Paths) -> None:
+    """As in a guest: what it measured is there, and judged."""
+    tool(paths, "echo '{}'; echo tool: too slow >&2; exit 1")
+    result = run_here(paths, host(Program("a", ("tool",))), {}, paths.logs)
+    assert result.programs[0].output == ["{}"]
+
+
 def busy_children() -> list[str]:
     """Processes of ours that compute."""
     me = os.getpid()
@@ -82,6 +89,7 @@ def test_hogs_are_there_as_long_as_their_program(paths: Paths) -> None:
     ("script", "timeout_s", "words"),
     [
         ("echo tool: no luck >&2; exit 1", 30, "a: exit 1: tool: no luck"),
+        ("echo '{}'; echo tool: bad >&2; exit 2", 30, "a: exit 2: tool: bad"),
         ("exit 0", 30, "a: exit 0: no output"),
         ("exec sleep 60", 1, "a: no end after 1 s"),
     ],
