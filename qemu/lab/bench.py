@@ -7,16 +7,17 @@ import argparse
 import os
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lab import LabError
 from lab.experiment import FULL, QUICK, SCOPES, Experiment, measuring, require
 from lab.guest.boot import Boot
+from lab.guest.machine import Machine
 from lab.host.progress import Progress
 from lab.paths import Paths
 from lab.report.goals import Verdict, goals_json, goals_text, missed
 from lab.report.measured import Measured, differing, first_difference, repeat_goal
+from lab.report.provenance import Provenance, collect
 from lab.report.records import write_text
 from lab.schedule import Runner, Schedule
 from lab.subjects.registry import PEERS, check_metric, lookup, names
@@ -76,8 +77,16 @@ def run_all(boots: list[Boot], runner: Runner, workers: int, label: str) -> Any:
         progress.close()
 
 
-def write(results: Path, bench: Bench, files: dict[str, str], verdicts: list[Verdict]) -> None:
+def made_by(paths: Paths, bench: Bench) -> Provenance:
+    """What the figures depend on."""
+    guests = [boot.machine for boot in bench.boots() if not boot.host]
+    models = " ".join(sorted({guest.cpu for guest in guests}))
+    return collect(paths, {guest.kernel for guest in guests}, Machine.qemu, models)
+
+
+def write(paths: Paths, bench: Bench, files: dict[str, str], verdicts: list[Verdict]) -> None:
     """Write a run's files; raw tables that this run did not measure do not stay behind."""
+    results = paths.results
     for name in bench.experiment.raw:
         if f"{bench.stem}-{name}.csv" not in files:
             (results / f"{bench.stem}-{name}.csv").unlink(missing_ok=True)
@@ -85,6 +94,7 @@ def write(results: Path, bench: Bench, files: dict[str, str], verdicts: list[Ver
         write_text(results / file, text)
     write_text(results / f"{bench.stem}.txt", goals_text(verdicts))
     write_text(results / f"{bench.stem}-goals.json", goals_json(verdicts))
+    write_text(results / f"{bench.stem}-provenance.json", made_by(paths, bench).json())
 
 
 def run(bench: Bench, paths: Paths, runner: Runner) -> int:
@@ -95,7 +105,7 @@ def run(bench: Bench, paths: Paths, runner: Runner) -> int:
     started = time.monotonic()
     measured, runs = measure(bench, runner)
     verdicts = [*bench.experiment.judge(measured.records, bench.whole), repeat_goal(runs)]
-    write(paths.results, bench, runs[0], verdicts)
+    write(paths, bench, runs[0], verdicts)
     for path in bench.experiment.draw(paths.results, paths.plots, bench.stem):
         print(path)
     print(f"{paths.results / bench.stem}.json, measured in {time.monotonic() - started:.0f} s")

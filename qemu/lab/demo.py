@@ -32,7 +32,7 @@ def main(paths: Paths, runner: Runner, workers: int) -> int:
     for part in shown:
         measured = part.experiment.evaluate([results[boot] for boot in part.boots()])
         judged = part.experiment.judge(measured.records, part.whole)
-        write(paths.results, part, measured.files(part.stem), judged)
+        write(paths, part, measured.files(part.stem), judged)
         verdicts += [verdict for verdict in judged if verdict.measured != "not measured"]
         for path in part.experiment.draw(paths.results, paths.plots, part.stem):
             print(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError, demo
-from lab.bench import Bench, make_bench, run
+from lab.bench import Bench, make_bench, measure, run
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.paths import Paths
@@ -44,6 +44,16 @@ def test_everything_is_written_and_the_goal_met(
         "measured": "1 1.000, 2 2.000, 4 4.000",
         "met": True,
     }
+
+
+def test_what_figures_depend_on_is_noted_beside_what_is_compared(paths: Paths) -> None:
+    runner = toy.Runner()
+    assert run(Bench(toy.EXPERIMENT, repeat=2), paths, runner) == 0
+    told = json.loads((paths.results / "toy-provenance.json").read_text())
+    assert (told["cpu"], list(told["kernels"])) == ("max", ["guest"])
+    assert told["commit"] and told["host"]["cpus"] >= 1
+    measured, _ = measure(Bench(toy.EXPERIMENT), runner)
+    assert not [name for name in measured.files("toy") if "provenance" in name]
 
 
 def test_a_missed_goal_is_named_last_and_fails(
