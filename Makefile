@@ -133,7 +133,7 @@ test-crash: $(tested)
 test-debug: $(needs)+emulator+python $(O)/venv/lock unchanged-debug kernel-debug userland rootfs
 	@LAB_KERNEL=debug LAB_SHORT=1 $(pytest) qemu/tests/guest
 test-mutants: $(tested)
-	@$(vlab) mutants $(if $(MUTANTS),$(call quote,$(value MUTANTS)))
+	@$(vlab) mutants $(foreach name,$(value MUTANTS),$(call quote,$(name)))
 kunit: $(tested)
 	@LAB_KERNEL=guest $(call pytest,kunit) qemu/tests/guest
 check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland

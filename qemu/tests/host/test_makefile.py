@@ -57,13 +57,12 @@ def test_nothing_is_written_for_a_dry_run(tmp_path: Path) -> None:
     assert names(tmp_path) == before
 
 
-@pytest.mark.parametrize("variable", ["KERNEL", "TESTS", "EXP", "MUTANTS", "REPEAT", "CMD"])
+@pytest.mark.parametrize("variable", ["KERNEL", "TESTS", "EXP", "REPEAT", "CMD"])
 def test_values_arrive_as_a_person_wrote_them(variable: str, tmp_path: Path) -> None:
     """Through make and the shell: quotes, dollars, spaces, commas."""
-    target = {"KERNEL": "prepare", "TESTS": "test", "MUTANTS": "test-mutants", "CMD": "run"}
+    target = {"KERNEL": "prepare", "TESTS": "test", "CMD": "run"}
     value = 'it\'s "$HOME" $(date), `x`; a b'
     top = copied(tmp_path / "checkout")
-    (top / "userland").mkdir()
     (top / "userland/Makefile").write_text("all:;\n")
     told = tmp_path / "told"
     # Everything that make starts is this, which notes its words, and says that all is well.
@@ -81,6 +80,13 @@ def test_values_arrive_as_a_person_wrote_them(variable: str, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     last = told.read_text().splitlines()[-1].split("|")
     assert (f"({value})" if variable == "TESTS" else value) in last
+
+
+def test_several_mutants_are_several_words() -> None:
+    assert dry("test-mutants", "MUTANTS=lottery lab/ktap").endswith(
+        "mutants 'lottery' 'lab/ktap'\n"
+    )
+    assert dry("test-mutants").endswith("mutants \n")
 
 
 def test_dry_run_needs_no_build() -> None:
