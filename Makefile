@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Orchestration only: make says what depends on what, qemu/lab decides. See `make help`.
 
-# make, the shell and kbuild each cut such a path in their own way.
-strange := ! " \# $$ % & ' ( ) * , : ; < = > ? [ \ ] ^ ` { | } ~
-found = $(filter-out 1,$(words x$(1)x))$(strip $(foreach c,$(strange),$(findstring $(c),$(1))))
-refuse = $(if $(call found,$(1)),$(error this path has a space or one of $(strange) in it: $(1)))
-$(call refuse,$(CURDIR))
+include paths.mk
 O ?= build
-$(if $(value O),$(call refuse,$(value O)),$(error O= names no directory))
 override O := $(abspath $(O))
 export LAB_OUT := $(O)
 export PYTHONPATH := $(CURDIR)/qemu

@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.paths import Paths
 
 TOP = Paths.from_env({}).top
-FILES = ("Makefile", "README.md", "qemu/requirements.lock", "userland/lib/protocol.h")
+FILES = ("Makefile", "paths.mk", "qemu/requirements.lock", "userland/lib/protocol.h")
 # What a person's shell does not set.
 HIDDEN = (
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL"),

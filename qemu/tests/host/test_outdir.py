@@ -2,6 +2,7 @@
 """What is made is in $(O), what is removed is there too, and strange paths are refused."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -236,3 +237,23 @@ def test_launcher_is_the_lab_with_its_directory(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert str(paths.rootfs) in done.stdout and "-smp 3" in done.stdout
+
+
+@pytest.mark.parametrize("name", STRANGE)
+@pytest.mark.parametrize("part", ["userland", "modules/napi_livelock"])
+def test_makefiles_of_parts_refuse_it_too(tmp_path: Path, name: str, part: str) -> None:
+    """They have a clean of their own, which people may run where it is."""
+    top = copied(tmp_path / name / "checkout")
+    shutil.copytree(
+        TOP / part, top / part, ignore=shutil.ignore_patterns("*.c"), dirs_exist_ok=True
+    )
+    decoys(tmp_path)
+    kernel = tmp_path / "kernel"
+    kernel.mkdir()
+    # What kbuild would do to the M= that it is given.
+    (kernel / "Makefile").write_text("clean %:\n\ttouch $(M)/cleaned\n")
+    before = names(tmp_path)
+    for words in (["clean"], ["clean", "O=/nowhere/out"]):
+        done = make(*words, f"KDIR={kernel}", top=top / part)
+        assert done.returncode == 2 and "this path has a space or one of" in done.stderr, done
+        assert names(tmp_path) == before
