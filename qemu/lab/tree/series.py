@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Every patch of the series builds on its own.
 
-In a private copy of $(O), the series is taken off the kernel tree and put on again, patch
-by patch. After each one, everything that any patch of the series touches is built anew as
-far as make finds it necessary, configured as the guest's kernel, as far as the options are
-there yet. Links to modules/ are there from the start: no patch makes them.
+In a private copy of $(O), the files that the series touches are made as they come, and the
+series is put on them patch by patch. After each one, what is made of any of these files is
+built anew as far as make finds it necessary, configured as the guest's kernel, as far as the
+options are there yet. Links to modules/ are there from the start: no patch makes them.
 
 What this proves: after each patch the files that the series touches compile without a
 warning, and refer to nothing that is defined neither in them nor elsewhere in the kernel.
@@ -106,13 +106,22 @@ class Tree:
             log.seek(before)
             return status, log.read()
 
-    def patch(self, patch: Patch, *options: str) -> None:
-        """Put a patch on, or take it off with -R. Raises LabError."""
+    def start(self, names: Iterable[str]) -> None:
+        """Make these files as they come, and remove what was built of modules/."""
+        for name in names:
+            argv = ["cp", "--remove-destination", str(self.paths.pristine / name)]
+            if self.run([*argv, str(self.paths.linux / name)], PATCH_S)[0]:
+                raise LabError(f"{name}: not in {self.paths.pristine}: make prepare", 1)
+        ours = [str(self.paths.kernel() / link) for link in LINKS.values()]
+        self.run(["rm", "-rf", *ours], PATCH_S)
+
+    def patch(self, patch: Patch) -> None:
+        """Put a patch on. Raises LabError."""
         file = self.paths.patches / patch.name
         zero = ["--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-"]
-        argv = ["patch", "-p1", *zero, *options, "-d", str(self.paths.linux), "-i", str(file)]
+        argv = ["patch", "-p1", *zero, "-d", str(self.paths.linux), "-i", str(file)]
         if self.run(argv, PATCH_S)[0]:
-            raise LabError(f"{patch.name}: does not apply: make prepare; see {self.log}", 1)
+            raise LabError(f"{patch.name}: does not apply: see {self.log}", exit_code=1)
 
     def build(self) -> tuple[list[str], int]:
         """Problems, and the number of objects that were built."""
@@ -141,14 +150,6 @@ class Tree:
         return Symbols.parse(out.read_text())
 
 
-def _start(tree: Tree, series: Sequence[Patch]) -> None:
-    """Take the series off, and with it what was built of modules/."""
-    for patch in reversed(series):
-        tree.patch(patch, "-R")
-    ours = [str(tree.paths.kernel() / link) for link in LINKS.values()]
-    tree.run(["rm", "-rf", *ours], PATCH_S)
-
-
 def check(paths: Paths, series: Sequence[Patch]) -> Iterable[Step]:
     """A step for the kernel as it comes, then one a patch."""
     build = paths.kernel()
@@ -160,7 +161,7 @@ def check(paths: Paths, series: Sequence[Patch]) -> Iterable[Step]:
         shutil.copyfile(build / ".config", view.scratch / "config")
         linked = Symbols.parse((build / "System.map").read_text())
         elsewhere = linked.defined - tree.symbols().defined
-        _start(tree, series)
+        tree.start(sorted(touched(series)))
         for patch in (None, *series):
             start = time.monotonic()
             if patch:

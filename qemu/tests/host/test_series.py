@@ -14,7 +14,6 @@ from lab.host.overlay import refusal
 from lab.paths import Paths
 from lab.tree import series
 from lab.tree.patches import Patch
-from tests.host.fake_kernel import snapshot
 
 WHY_NOT = refusal()
 needs_mounts = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
@@ -51,6 +50,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     files = {
         paths.linux / "kernel/a.c": A,
         paths.linux / "kernel/b.c": B,
+        paths.pristine / "kernel/a.c": A,
         paths.kernel() / ".config": "CONFIG_A=y\n",
         paths.kernel() / "System.map": "0 T a\n1 T b\n2 t local\n3 T elsewhere\n",
         tmp_path / "bin/make": MAKE,
@@ -66,11 +66,11 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return paths
 
 
-def steps(paths: Paths, *texts: str) -> list[series.Step]:
+def steps(paths: Paths, *texts: str, start: str = A) -> list[series.Step]:
     """Check a series that makes a.c each of these in turn; the tree carries all of it."""
     paths.patches.mkdir(parents=True)
     made: list[Patch] = []
-    for number, (old, new) in enumerate(zip((A, *texts), texts, strict=False), 1):
+    for number, (old, new) in enumerate(zip((start, *texts), texts, strict=False), 1):
         made.append(patch(f"{number}.patch", "kernel/a.c", old, new))
         (paths.patches / f"{number}.patch").write_text(made[-1].text)
     (paths.linux / "kernel/a.c").write_text(texts[-1])
@@ -104,17 +104,10 @@ def test_each_patch_is_built_and_nothing_is_left_of_it(paths: Paths) -> None:
 
 
 @needs_mounts
-def test_the_tree_has_to_carry_the_series(paths: Paths) -> None:
-    one = patch("1.patch", "kernel/a.c", A, GOOD)
-    paths.patches.mkdir(parents=True)
-    (paths.patches / "1.patch").write_text(one.text)
-    for name in ("a", "b"):
-        (paths.kernel() / f"kernel/{name}.o").write_bytes(b"")
-    before = snapshot(paths.out)
-    with pytest.raises(LabError):
-        list(series.check(paths, [one]))
-    (paths.logs / "series.log").unlink()
-    assert snapshot(paths.out) == before
+def test_a_patch_that_does_not_fit_is_named(paths: Paths) -> None:
+    with pytest.raises(LabError, match=r"1\.patch: does not apply"):
+        steps(paths, GOOD, start=A.replace("1", "7"))
+    assert (paths.linux / "kernel/a.c").read_text() == GOOD
 
 
 def test_a_file_that_nothing_is_made_of_is_no_proof(paths: Paths) -> None:
