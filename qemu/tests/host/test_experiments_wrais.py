@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The I/O experiment with canned tool output: no VM."""
+"""The I/O experiment on what its tools have printed in a guest."""
 
 from __future__ import annotations
 
@@ -10,93 +10,97 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab.experiments import guest
-from lab.experiments.boots import Finished
 
 from lab import LabError
-from lab.bench import make_bench, run
+from lab.experiment import fault
 from lab.guest import slowdisk
-from lab.paths import Paths
-from lab.report.goals import Goal, find, value
-from lab.report.measured import Measured
-from lab.report.records import Record, read_csv, read_json, write_json
-from lab.subjects.wrais import goals as wrais_goals
+from lab.guest.ktap import Status
+from lab.guest.result import BootResult, ProgramResult
+from lab.report.goals import Verdict, find, judge_all, value
+from lab.report.records import Record, write_json
+from lab.subjects.wrais import experiment
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.figures import draw
+from lab.subjects.wrais.goals import GOALS
 from lab.subjects.wrais.metrics import UNITS, evaluate
-from tests.host.canned import unchanged
-from tests.host.fake_wrais import Change, FakeRunner, probe_row, sqlite_row
+from tests.host.recorded import Change, Recorded, Rows
 
-SCOPES = {"full": plan.FULL, "quick": plan.QUICK, "demo": plan.DEMO}
+SCOPES = {"full": experiment.FULL, "quick": experiment.QUICK, "demo": experiment.DEMO}
+SCOPE = (
+    *experiment.DEMO,
+    experiment.Rows((v.DEADLINE,), ("lprobe",), ("1r1w",), 2, 1),
+    experiment.Rows((v.BFQ,), ("lprobe",), ("idle",), 8, 1),
+    experiment.Rows((v.WRAIS,), ("lprobe",), ("1r1w",), 8, 1),
+    experiment.Rows((v.BFQ,), ("fsync",), ("idle",), 2, 1),
+    experiment.Rows((v.WRAIS,), ("fsync",), experiment.HARD, 2, 1),
+    experiment.Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
+    experiment.Rows((v.BFQ, v.WRAIS), ("sqlite-wal",), ("1r1w",), 2, 1),
+)
+"""What was recorded: what the demo measures, one start that never ends, harder ones."""
+UNENDED = experiment.Cell(v.DEADLINE, "lprobe", "1r1w", 2, 1)
 
 
-def measured(scope: plan.Scope, change: Change = unchanged) -> Measured:
-    """What a run of the scope measures on the fake guest."""
-    runner = FakeRunner(change)
-    return evaluate([Finished(boot, runner(boot)) for boot in plan.boots(scope)])
+def records_with(change: Change | None = None) -> list[Record]:
+    return evaluate(Recorded("wrais", change).all(experiment.boots(SCOPE))).records
 
 
 @pytest.fixture(scope="module")
-def full() -> list[Record]:
-    return measured(plan.FULL).records
+def recorded() -> list[Record]:
+    return records_with()
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(top=tmp_path, out=tmp_path / "build")
-
-
-# The plan
+# What runs
 
 
 def test_full_plan_covers_the_issue() -> None:
-    cells = plan.cells(plan.FULL)
+    cells = experiment.cells(experiment.FULL)
     assert all(cell.repeats >= 5 for cell in cells)
-    assert {cell.probe for cell in cells} == {*plan.PROBES, *plan.SQLITE}
+    assert {cell.probe for cell in cells} == {*experiment.PROBES, *experiment.SQLITE}
     assert {cell.depth for cell in cells} == {2, 8}
-    assert {cell.background for cell in cells} == set(plan.BACKGROUNDS)
+    assert {cell.background for cell in cells} == set(experiment.BACKGROUNDS)
     names = {cell.variant.name for cell in cells}
     wanted = {"bfq", "bfq-be0", "bfq-rt0", "rt-simple", "wrais", "mq-deadline", "kyber", "none"}
     assert wanted | {variant.name for variant in v.ABLATIONS} <= names
     for name in wanted:
         rows = {cell.background for cell in cells if cell.variant.name == name}
-        assert rows == set(plan.BACKGROUNDS)
+        assert rows == set(experiment.BACKGROUNDS)
 
 
 @pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
-def test_every_start_has_its_idle_one(scope: plan.Scope) -> None:
-    cells = plan.cells(scope)
+def test_every_start_has_its_idle_one(scope: experiment.Scope) -> None:
+    cells = experiment.cells(scope)
     idle = {(c.probe, c.depth) for c in cells if c.variant == v.BFQ and c.background == "idle"}
-    assert {(c.probe, c.depth) for c in cells if c.probe in plan.STARTUPS} <= idle
+    assert {(c.probe, c.depth) for c in cells if c.probe in experiment.STARTUPS} <= idle
 
 
 @pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
-def test_boots_are_plans_of_a_guest_with_the_slow_disk(scope: plan.Scope) -> None:
-    boots = plan.boots(scope)
+def test_boots_have_the_slow_disk(scope: experiment.Scope) -> None:
+    boots = experiment.boots(scope)
     assert len({boot.name for boot in boots}) == len(boots)
     for boot in boots:
-        assert guest.plan(boot).render()
-        machine = guest.machine(boot)
-        assert not machine.root and machine.accel == "icount" and boot.shift == 0
-        assert boot.jobs[0].argv == slowdisk.DISK and boot.disk == plan.DISK
+        machine = boot.machine
+        assert boot.defer and not machine.root
+        assert machine.accel == "icount" and machine.icount_shift == 0
+        assert boot.programs[0].argv == slowdisk.DISK and boot.disk == experiment.DISK
         assert "null_blk.service_mbps=30" in machine.append
         assert machine.mem_mb > 2 * slowdisk.SIZE_MB
-        cells = [job.cell for job in boot.jobs if isinstance(job, plan.CellJob)]
-        assert len({plan.group_of(cell) for cell in cells}) == 1
+        cells = [p.what for p in boot.programs if isinstance(p.what, experiment.Cell)]
+        assert len(cells) == len(boot.programs) - 1
+        assert len({experiment.group_of(cell) for cell in cells}) == 1
 
 
 def test_a_start_on_an_idle_disk_is_never_ended() -> None:
-    for cell in plan.cells(plan.FULL):
-        assert cell.limit_s() >= 2 * plan.PROBES.get(cell.probe, 0)
-        assert cell.job().timeout_s() > cell.limit_s() * cell.repeats
+    for cell in experiment.cells(experiment.FULL):
+        assert cell.limit_s() >= 2 * experiment.PROBES.get(cell.probe, 0)
+        assert cell.program().timeout_s > cell.limit_s() * cell.repeats
 
 
-def words(cell: plan.Cell) -> str:
+def words(cell: experiment.Cell) -> str:
     return " ".join(cell.argv())
 
 
 def test_commands() -> None:
-    cell = plan.Cell(v.WRAIS, "fsync", "4r4w", 2, 5)
+    cell = experiment.Cell(v.WRAIS, "fsync", "4r4w", 2, 5)
     assert "--sched bfq --class rt --level 0 --wrais usual" in words(cell)
     assert "-r 4 -w 4" in words(cell) and words(cell).endswith("--probe fsync")
     assert "--tune nr_requests=64 --dirty-bytes 100000000" in words(cell)
@@ -111,29 +115,29 @@ def test_commands() -> None:
     assert "-- wrais-sqlite --journal delete " in database and "--probe" not in database
 
 
-@pytest.mark.parametrize("metric", sorted(plan.KINDS))
+@pytest.mark.parametrize("metric", sorted(experiment.KINDS))
 def test_only_runs_what_the_metric_needs(metric: str) -> None:
-    cells = plan.cells(plan.FULL, metric)
+    cells = experiment.cells(experiment.FULL, metric)
     assert cells
-    assert {cell.probe for cell in cells} <= set(plan.KINDS[metric])
+    assert {cell.probe for cell in cells} <= set(experiment.KINDS[metric])
 
 
 def test_metrics_have_units() -> None:
-    assert set(UNITS) == set(plan.KINDS)
+    assert set(UNITS) == set(experiment.KINDS)
 
 
 def test_another_kernel_boots_only_for_the_full_run() -> None:
-    for scope, kernels in ((plan.FULL, {"guest", "plain"}), (plan.QUICK, {"guest"})):
-        assert {boot.kernel for boot in plan.boots(scope)} == kernels
-    assert {boot.kernel for boot in plan.boots(plan.DEMO)} == {"guest"}
-    for boot in plan.boots(plan.FULL):
-        assert (boot.kernel == "plain") == boot.name.startswith(f"{v.PLAIN.name}-")
+    for scope, kernels in ((experiment.FULL, {"guest", "plain"}), (experiment.QUICK, {"guest"})):
+        assert {boot.machine.kernel for boot in experiment.boots(scope)} == kernels
+    assert {boot.machine.kernel for boot in experiment.boots(experiment.DEMO)} == {"guest"}
+    for boot in experiment.boots(experiment.FULL):
+        assert (boot.machine.kernel == "plain") == boot.name.startswith(f"{v.PLAIN.name}-")
 
 
 def test_compiled_out_has_a_switched_off_start_of_the_same_kind_beside_it() -> None:
-    cells = plan.cells(plan.FULL)
+    cells = experiment.cells(experiment.FULL)
     plain = [cell for cell in cells if cell.variant == v.PLAIN]
-    assert {cell.probe for cell in plain} == {"lprobe", "fsync", "think", "random"}
+    assert {cell.probe for cell in plain} == set(experiment.SWITCHED_OFF)
     for cell in plain:
         off = replace(cell, variant=v.BFQ)
         assert off in cells and off.argv() == cell.argv()
@@ -142,19 +146,51 @@ def test_compiled_out_has_a_switched_off_start_of_the_same_kind_beside_it() -> N
 # From output to records
 
 
-def records_of(cells: Sequence[plan.Cell], rows: dict[str, list[dict[str, Any]]]) -> list[Record]:
-    """Records of one boot; rows by the name of the cell's job."""
-    lines = {name: [json.dumps(row) for row in found] for name, found in rows.items()}
-    return evaluate([Finished(plan.boot(cells), lines)]).records
+def test_each_metric_has_its_records(recorded: list[Record]) -> None:
+    assert {record.metric for record in recorded} == set(UNITS) - {"switched_off_pct"}
+    for metric in UNITS:
+        found = find(recorded, metric)
+        assert {record.unit for record in found} <= {UNITS[metric]}
+        assert {record.params["probe"] for record in found} <= set(experiment.KINDS[metric])
+    started = [cell for cell in experiment.cells(SCOPE) if cell.probe in experiment.STARTUPS]
+    assert len(find(recorded, "startup_s")) == len(started)
 
 
-IDLE = plan.Cell(v.BFQ, "lprobe", "idle", 2, 3)
+def printed(cells: Sequence[experiment.Cell], rows: dict[str, Rows]) -> list[Record]:
+    """Records of one boot; rows by the name of the cell's program."""
+    results = [
+        ProgramResult(name, Status.OK, output=[json.dumps(row) for row in found])
+        for name, found in rows.items()
+    ]
+    return evaluate([BootResult(experiment.boot(cells), results, Path("console.log"))]).records
+
+
+IDLE = experiment.Cell(v.BFQ, "lprobe", "idle", 2, 3)
 BUSY = replace(IDLE, background="1r1w")
-ROW = probe_row(IDLE, 1)
+ROW = {
+    "tool": "wrais-run",
+    "repeat": 1,
+    "finished": True,
+    "startup_s": 8.0,
+    "stalls_over_300ms": 0,
+    "max_stall_ms": 50.0,
+    "background_mbps": 0,
+    "device_mbps": 26.0,
+}
+COMMITS = {
+    "tool": "wrais-sqlite",
+    "journal": "wal",
+    "commits": 200,
+    "elapsed_s": 10,
+    "p50_ms": 10,
+    "p90_ms": 20,
+    "p99_ms": 30,
+    "max_ms": 50,
+}
 
 
 def starts(*seconds: float, **more: Any) -> list[dict[str, Any]]:
-    """Rows of starts that took so long."""
+    """Rows of starts that took these times."""
     return [
         {**ROW, "repeat": number, "startup_s": took, **more}
         for number, took in enumerate(seconds, 1)
@@ -162,7 +198,7 @@ def starts(*seconds: float, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_the_worst_counts_and_the_median_is_beside_it() -> None:
-    records = records_of(
+    records = printed(
         [IDLE, BUSY],
         {
             IDLE.name: starts(8.0, 8.0, 9.0),
@@ -181,22 +217,32 @@ def test_the_worst_counts_and_the_median_is_beside_it() -> None:
 def test_where_more_is_better_the_least_counts() -> None:
     speeds = (25, 20, 22)
     rows = [{**row, "device_mbps": mbps} for row, mbps in zip(starts(8, 8, 8), speeds, strict=True)]
-    assert value(records_of([IDLE], {IDLE.name: rows}), "device_mbps", "bfq") == 20.0
+    assert value(printed([IDLE], {IDLE.name: rows}), "device_mbps", "bfq") == 20.0
 
 
 def test_a_start_that_was_ended_is_told() -> None:
     rows = [*starts(9.0), *starts(40.0, 40.0, finished=False)]
-    records = records_of([BUSY], {BUSY.name: rows})
+    records = printed([BUSY], {BUSY.name: rows})
     assert value(records, "unfinished", "bfq") == 2
     assert value(records, "startup_s", "bfq") == 40.0
     assert find(records, "startup_over_idle") == []
 
 
+def test_a_start_that_never_ends_is_measured() -> None:
+    boot = experiment.boot([UNENDED])
+    result = Recorded("wrais")(boot)
+    assert result.program(UNENDED.name).code == 1
+    assert fault(result) is None
+    records = evaluate([result]).records
+    assert value(records, "unfinished", UNENDED.variant.name) == 1
+    assert value(records, "startup_s", UNENDED.variant.name) == pytest.approx(40, abs=0.1)
+
+
 def test_commits_stand_between_the_lines_of_the_driver() -> None:
     cell = replace(BUSY, probe="sqlite-wal", repeats=2)
     driver = {"tool": "wrais-run", "repeat": 1, "startup_s": 3}
-    rows = [sqlite_row(cell, 1), driver, {**sqlite_row(cell, 2), "p99_ms": 9000}, driver]
-    records = records_of([cell], {cell.name: rows})
+    rows = [COMMITS, driver, {**COMMITS, "p99_ms": 9000}, driver]
+    records = printed([cell], {cell.name: rows})
     assert {record.params["quantile"] for record in records} == {"p50", "p90", "p99", "max"}
     assert value(records, "sqlite_commit_ms", "bfq", quantile="p99") == 9000
     assert {record.n for record in records} == {2}
@@ -205,108 +251,99 @@ def test_commits_stand_between_the_lines_of_the_driver() -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({**ROW, "finished": 1}, "wrais-run: finished 1: must be bool"),
-        ({**ROW, "startup_s": None}, "wrais-run: startup_s None: must be float"),
+        ({**ROW, "finished": 1}, "Expected `bool`, got `int`.*finished"),
+        ({**ROW, "startup_s": None}, "Expected `float`, got `null`.*startup_s"),
         ({**ROW, "tool": "lprobe"}, "must be a JSON object of this tool"),
         (ROW, "bfq: lprobe-idle: 1 repeats: must be 3"),
     ],
 )
 def test_output_that_is_not_right_is_named(row: dict[str, Any], told: str) -> None:
     with pytest.raises(LabError, match=told):
-        records_of([IDLE], {IDLE.name: [row]})
+        printed([IDLE], {IDLE.name: [row]})
 
 
 # Goals
 
 
-def goal(records: Sequence[Record], what: str) -> Goal:
-    (found,) = [goal for goal in wrais_goals.goals(records) if what in goal.what]
-    return found
+def verdicts(records: Sequence[Record], whole: bool = False) -> dict[str, Verdict]:
+    return {verdict.name: verdict for verdict in judge_all(GOALS, records, whole)}
 
 
-def test_good_records_meet_every_goal(full: list[Record]) -> None:
-    table = wrais_goals.goals(full)
-    assert [goal.met for goal in table] == [True] * 11
-    assert len({(goal.what, goal.wanted) for goal in table}) == len(table)
+def missed(records: Sequence[Record]) -> list[str]:
+    return [name for name, verdict in verdicts(records).items() if verdict.met is False]
 
 
-@pytest.mark.parametrize(
-    ("what", "metric", "key", "factor"),
-    [
-        ("max_stall_ms", "max_stall_ms", {"background": "4r4w", "depth": 8}, 2.0),
-        ("wrais, 1r1w", "startup_over_idle", {"probe": "fsync", "background": "1r1w"}, 1.2),
-        ("wrais, 4r4w", "startup_over_idle", {"probe": "write70", "background": "4r4w"}, 1.3),
-        ("endless", "background_mbps", {"probe": "endless"}, 0.5),
-        ("device_mbps", "device_mbps", {"probe": "random"}, 0.9),
-        ("sqlite", "sqlite_commit_ms", {"quantile": "p99", "probe": "sqlite-wal"}, 20.0),
-    ],
+NOT_RECORDED = (
+    "what the disk does, privileged / stock, 1r1w",
+    "start / idle, privileged, depth 8, 4r4w",
+    "start / idle, privileged, depth 2, 4r4w",
+    "start, switched off against compiled out, idle, in %",
 )
-def test_a_goal_that_is_missed_says_no(
-    full: list[Record], what: str, metric: str, key: dict[str, Any], factor: float
-) -> None:
-    spoiled = find(full, metric, "wrais", **key)
-    assert spoiled
-    changed = [replace(r, value=r.value * factor) if r in spoiled else r for r in full]
-    assert goal(changed, what).met is False
-    assert sum(goal.met is False for goal in wrais_goals.goals(changed)) == 1
+JUDGED = {goal.name: goal for goal in GOALS if goal.judged and goal.name not in NOT_RECORDED}
 
 
-@pytest.mark.parametrize(("depth", "background"), [(2, "1w"), (8, "1r1w"), (2, "4r4w")])
-def test_starts_are_judged_by_depth_and_load(
-    full: list[Record], depth: int, background: str
-) -> None:
-    key: dict[str, Any] = {"depth": depth, "background": background, "probe": "lprobe"}
-    spoiled = find(full, "startup_over_idle", "wrais", **key)
-    changed = [replace(r, value=1.06) if r in spoiled else r for r in full]
-    missed = [goal for goal in wrais_goals.goals(changed) if goal.met is False]
-    assert len(missed) == 1
-    assert f"depth {depth}" in missed[0].what and f"{background} 1.060" in missed[0].measured
+def test_names_are_told_apart() -> None:
+    assert len({goal.name for goal in GOALS}) == len(GOALS)
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed(full: list[Record]) -> None:
-    assert {goal.verdict() for goal in wrais_goals.goals([])} == {"-"}
-    without = [r for r in full if r.params["probe"] != "write70"]
-    assert goal(without, "wrais, 1r1w").met is None
-    bad = [replace(r, value=2.0) if r.metric == "startup_over_idle" else r for r in without]
-    assert goal(bad, "wrais, 1r1w").met is False
+def test_what_a_guest_printed_meets_the_goals(recorded: list[Record]) -> None:
+    found = verdicts(recorded)
+    assert {name: verdict.met for name, verdict in found.items() if verdict.met is not None} == (
+        dict.fromkeys(JUDGED, True)
+    )
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_every_row_of_a_goal_counts(recorded: list[Record], name: str) -> None:
+    """Each of its rows beyond the bound, alone, spoils the goal."""
+    goal = JUDGED[name]
+    rows = find(recorded, goal.metric, goal.variant, **goal.where)
+    assert rows
+    for row in rows:
+        bad = replace(row, value=row.value * (0.01 if goal.low > 0 else 100))
+        changed = [bad if record is row else record for record in recorded]
+        assert name in missed(changed), row.params
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed(recorded: list[Record]) -> None:
+    assert {verdict.met for verdict in verdicts([]).values()} == {None}
+    name = "start / idle, privileged, 1r1w"
+    assert verdicts(recorded, whole=True)[name].met is None
+    assert verdicts(recorded, whole=True)[name].measured.endswith("write70 -")
 
 
 def test_switched_off_against_compiled_out() -> None:
     cells = [replace(IDLE, variant=variant, repeats=1) for variant in (v.BFQ, v.PLAIN)]
+    (name,) = [goal.name for goal in GOALS if goal.metric == "switched_off_pct"]
     for plain, met in ((8.0, True), (7.9, False), (8.1, False)):
-        records = [
-            record
-            for cell, took in zip(cells, (8.0, plain), strict=True)
-            for record in records_of([cell], {cell.name: starts(took)})
+        results = [
+            BootResult(
+                experiment.boot([cell]),
+                [ProgramResult(cell.name, Status.OK, output=[json.dumps({**ROW, "startup_s": s})])],
+                Path("console.log"),
+            )
+            for cell, s in zip(cells, (8.0, plain), strict=True)
         ]
-        assert goal(records, "compiled out").met is met
+        records = evaluate(results).records
+        assert verdicts(records)[name].met is met
+        (record,) = find(records, "switched_off_pct")
+        assert (record.unit, record.n) == ("%", 1)
 
 
-# The verb and the figures
+# The figures
 
 
-def test_bench_writes_everything(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(make_bench("wrais", False, None, 1, 1), paths, FakeRunner()) == 0
-    names = {path.name for path in paths.results.iterdir()}
-    ends = (".json", ".txt", ".bench", "-samples.csv", "-probe.csv", "-sqlite.csv")
-    assert names == {f"wrais{end}" for end in ends}
-    assert read_json(paths.results / "wrais.json")
-    raw = read_csv(paths.results / "wrais-probe.csv")
-    assert {row["finished"] for row in raw} == {"0", "1"}
-    printed = capsys.readouterr().out
-    for name in ("start-up", "schedulers", "stalls", "parts", "applications", "sqlite"):
-        assert str(paths.plots / f"wrais-{name}-depth2.png") in printed
-    assert str(paths.plots / "wrais-start-up-depth8.svg") in printed
-
-
-def test_figures_are_the_same_bytes_each_time(paths: Paths) -> None:
-    write_json(paths.results / "wrais.json", measured(plan.QUICK).records)
-    first = {path.name: path.read_bytes() for path in draw(paths.results, paths.plots, "wrais")}
-    again = {path.name: path.read_bytes() for path in draw(paths.results, paths.plots, "wrais")}
+def test_figures_are_the_same_bytes_each_time(recorded: list[Record], tmp_path: Path) -> None:
+    results, plots = tmp_path / "results", tmp_path / "plots"
+    write_json(results / "wrais.json", recorded)
+    first = {path.name: path.read_bytes() for path in draw(results, plots, "wrais")}
+    again = {path.name: path.read_bytes() for path in draw(results, plots, "wrais")}
     assert first and first == again
+    for name in ("start-up-depth2", "stalls-depth2"):
+        assert f"wrais-{name}.png" in first and f"wrais-{name}.svg" in first
 
 
-def test_nothing_is_drawn_of_what_was_not_measured(paths: Paths) -> None:
-    records = [r for r in measured(plan.QUICK).records if r.variant == "bfq"]
-    write_json(paths.results / "wrais.json", records)
-    assert draw(paths.results, paths.plots, "wrais") == []
+def test_nothing_is_drawn_of_what_was_not_measured(recorded: list[Record], tmp_path: Path) -> None:
+    results, plots = tmp_path / "results", tmp_path / "plots"
+    write_json(results / "wrais.json", [r for r in recorded if r.variant == "bfq"])
+    assert draw(results, plots, "wrais") == []
