@@ -7,24 +7,24 @@ import shutil
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 
 from lab.guest import ext4
 from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
 from lab.subjects.wrais import crash
-from lab.suite import kernel_variant, machine_for
+from lab.suite import kernel_variant, machine_for, scenario
 
 FS_MB = 63
-FS_SECTORS = FS_MB << 11
 SECONDS = 4
 WRITERS = 6
-TIMEOUT_S = 240
 # States of each layout, and of a shortened run; LAB_CRASH_STATES asks for more.
 STATES = 68
 STATES_SHORT = 10
@@ -44,34 +44,13 @@ LAYOUTS = (
     Layout("journal", Ext4(FS_MB, journal_mb=8), "data=journal"),
     Layout("1k", Ext4(FS_MB, block=1024, journal_mb=4), "data=ordered"),
 )
+# What acts in each of them.
+ACTS = ("copy_outs", "tag_exemptions", "inherits")
 # What no part of privileged I/O makes safe: it loses promises with all of them off.
 FAST_COMMIT = Layout(
     "fast-commit", Ext4(FS_MB, journal_mb=8, features=("fast_commit",)), "data=ordered"
 )
 DISKS = 16
-# A journal that cannot be replayed is found by what is missing.
-REPLAY = (
-    "mkdir -p /m && for disk in /sys/block/vd[b-z]; do "
-    "busybox mount -t ext4 /dev/${disk##*/} /m && busybox umount /m; done; true"
-)
-
-ON = "wrais on && wrais on join flusher"
-OFF = "wrais off"
-
-
-def script(options: str, parts: str) -> str:
-    """The guest's part: some parts on, a mount, the writers.
-
-    The disk has no partition table: the kernel is told where the partitions are.
-    """
-    return (
-        f"{parts} && echo bfq >/sys/block/vdb/queue/scheduler && mkdir -p /m && "
-        f"addpart /dev/vdb 1 0 {FS_SECTORS} && "
-        f"addpart /dev/vdb 2 {FS_SECTORS} {crash.TAIL // 512} && "
-        f"busybox mount -t ext4 -o {options} /dev/vdb1 /m && "
-        f"wrais-crash --dir /m --disk /dev/vdb2 --writers {WRITERS} --seconds {SECONDS} && "
-        "cat /proc/wrais && busybox umount /m"
-    )
 
 
 def machine(devices: tuple[str, ...]) -> Machine:
@@ -91,14 +70,21 @@ def logged_disk(image: Path, log: Path) -> tuple[str, ...]:
     return (*devices, "-device", "virtio-blk-pci,drive=crash")
 
 
-def booted(paths: Paths, guest: Machine, name: str, script: str) -> BootResult:
-    """Boot for one script."""
+def booted(paths: Paths, guest: Machine, name: str, program: Program) -> BootResult:
+    """Boot for one program, which must end well."""
     logs = paths.logs / kernel_variant(os.environ) / name
-    program = Program("crash", ("sh", "-c", script), TIMEOUT_S)
-    return run_boot(paths, Boot(name, guest, (program,)), logs, lost_s=2 * TIMEOUT_S)
+    run = run_boot(paths, Boot(name, guest, (program,)), logs, lost_s=2 * program.timeout_s)
+    assert run.ok, f"{run.console}: {run.problems()}"
+    return run
 
 
-def written(paths: Paths, layout: Layout, where: Path, parts: str = ON) -> crash.Replay:
+def counters(run: BootResult, program: Program) -> dict[str, int]:
+    """The lines "name number" that a program printed, as of /proc/wrais."""
+    words = [line.split() for line in run.lines(program)]
+    return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
+
+
+def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> crash.Replay:
     """Boot, write, and have the disk as it was before with the log of what was done to it."""
     image, log = where / "disk", where / "log"
     ext4.make(layout.fs, image)
@@ -107,11 +93,13 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = ON) -> crash
     before = where / "before"
     shutil.copyfile(image, before)
     log.touch()
+    sectors = (str(FS_MB << 11), str(crash.TAIL // 512))
+    amount = (str(WRITERS), str(SECONDS))
+    program = scenario("wrais/crash-write", parts, layout.options, *sectors, *amount)
     guest = machine(logged_disk(image, log))
-    run = booted(paths, guest, f"crash-{layout.name}", script(layout.options, parts))
-    assert run.ok, f"{run.console}: {run.problems()}"
-    copies = [line.split()[-1] for line in run.program("crash").output if "copy_outs" in line]
-    assert len(copies) == 1 and (copies != ["0"]) == (parts != OFF), f"{run.console}: {copies}"
+    counted = counters(booted(paths, guest, f"crash-{layout.name}", program), program)
+    acted = {name for name in ACTS if counted[name]}
+    assert acted == (set(ACTS) if parts == "on" else set()), counted
     return crash.Replay(log, crash.read_log(log), before)
 
 
@@ -131,7 +119,7 @@ def test_crash(lab_paths: Paths, layout: Layout, tmp_path: Path) -> None:
         for source in (None, lose):
             replay.crashed(state, source)
             found = crash.recover(state) or crash.problems(state, tmp_path / "file")
-            assert not found, f"{layout.name}, entry {point} of {len(replay.writes)}: {found}"
+            assert not found, f"entry {point} of {len(replay.writes)}: {(*map(str, found),)}"
         promised = sum(crash.promises(state).values())
     assert promised > WRITERS
 
@@ -142,7 +130,8 @@ def test_crash(lab_paths: Paths, layout: Layout, tmp_path: Path) -> None:
         disk.truncate((FS_MB << 20) + crash.TAIL)
         disk.seek(-crash.TAIL, os.SEEK_END)
         disk.write(full.read())
-    assert crash.problems(state, tmp_path / "file")
+    missing = crash.problems(state, tmp_path / "file")
+    assert {problem.kind for problem in missing} == {crash.Kind.LOST}
 
 
 @pytest.mark.skipif(kernel_variant(os.environ) == "debug", reason="the same defect once more")
@@ -151,7 +140,7 @@ def test_fast_commit_loses_promises_without_us(lab_paths: Paths, tmp_path: Path)
 
     The guest's kernel replays the journals: e2fsck 1.47 cannot.
     """
-    replay = written(lab_paths, FAST_COMMIT, tmp_path, OFF)
+    replay = written(lab_paths, FAST_COMMIT, tmp_path, "off")
     states = [tmp_path / f"state{number}" for number in range(DISKS)]
     points = crash.spread(crash.flush_points(replay.writes), DISKS)
     for point, state in zip(points, states, strict=True):
@@ -160,7 +149,16 @@ def test_fast_commit_loses_promises_without_us(lab_paths: Paths, tmp_path: Path)
     drives = (("-drive", f"if=none,id={state.name},format=raw,file={state}") for state in states)
     devices = (("-device", f"virtio-blk-pci,drive={state.name}") for state in states)
     guest = machine(tuple(chain(*drives, *devices)))
-    found = booted(lab_paths, guest, "crash-fast-commit-replay", REPLAY).problems()
-    for state in states:
-        found += crash.problems(state, tmp_path / "file")
-    assert found, "every state holds"
+    replays = replace(scenario("wrais/crash-replay"), provokes=(Kind.JBD2, Kind.EXT4))
+    said = booted(lab_paths, guest, "crash-fast-commit-replay", replays).lines(replays)
+    kinds: dict[str, set[crash.Kind]] = {"replayed": set(), "refused": set()}
+    for line, letter, state in zip(said, ascii_lowercase[1:], states, strict=False):
+        verb, disk = line.split()
+        assert disk == f"vd{letter}"
+        found = crash.problems(state, tmp_path / "file")
+        kinds[verb] |= {problem.kind for problem in found}
+    assert len(said) == DISKS
+    # Where it replays the journal, records are missing and nothing else is wrong;
+    # where it gives up in the middle, the file system is as far.
+    assert kinds["replayed"] == {crash.Kind.LOST}
+    assert kinds["refused"] <= {crash.Kind.LOST, crash.Kind.CHECK}

@@ -16,6 +16,7 @@ import struct
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from lab import LabError
@@ -144,33 +145,61 @@ def _run(*argv: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def recover(state: Path) -> list[str]:
+class Kind(StrEnum):
+    """What can be wrong with a state: what replays it, the file system, or what it holds.
+
+    A promise that was kept is there, and shows what was written; one that was not is
+    lost. Altered is a record that shows what nobody wrote there.
+    """
+
+    JOURNAL = "journal"
+    CHECK = "check"
+    LOST = "lost"
+    ALTERED = "altered"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a state."""
+
+    kind: Kind
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+def recover(state: Path) -> list[Problem]:
     """Replay the journal of a state, which is changed; what went wrong."""
     status, said = _run("e2fsck", "-y", "-E", "journal_only", str(state))
-    return [] if status in (0, 1) else [f"journal: e2fsck exit {status}: {said[-300:]}"]
+    if status in (0, 1):
+        return []
+    return [Problem(Kind.JOURNAL, f"e2fsck exit {status}: {said[-300:]}")]
 
 
-def problems(state: Path, scratch: Path) -> list[str]:
+def problems(state: Path, scratch: Path) -> list[Problem]:
     """What is wrong with a state whose journal has been replayed."""
     status, said = _run("e2fsck", "-fn", str(state))
-    found = [f"e2fsck exit {status}: {said[-300:]}"] if status else []
+    found = [Problem(Kind.CHECK, f"e2fsck exit {status}: {said[-300:]}")] if status else []
     for writer, count in promises(state).items():
         found += _broken(state, scratch, writer, count)
     return found
 
 
-def _broken(state: Path, scratch: Path, writer: int, count: int) -> Iterator[str]:
+def _broken(state: Path, scratch: Path, writer: int, count: int) -> Iterator[Problem]:
     scratch.unlink(missing_ok=True)
     _run("debugfs", "-R", f"dump /w{writer} {scratch}", str(state))
     data = scratch.read_bytes() if scratch.exists() else b""
-    if len(data) < count * RECORD:
-        yield f"writer {writer}: {len(data) // RECORD} records, {count} were promised"
-    for number in range(min(count, len(data) // RECORD)):
-        if data[number * RECORD : (number + 1) * RECORD] != record(writer, number):
-            yield f"writer {writer}: record {number} of {count} promised is not what was written"
+    whole = len(data) // RECORD * RECORD
+    there = [data[at : at + RECORD] for at in range(0, whole, RECORD)]
+    if len(there) < count:
+        yield Problem(Kind.LOST, f"writer {writer}: {len(there)} of {count} records promised")
+    for number, shown in enumerate(there):
+        if shown == record(writer, number):
+            continue
+        if shown.strip(b"\0"):
+            yield Problem(Kind.ALTERED, f"writer {writer}: record {number} of {count} promised")
             return
-    for number in range(count, len(data) // RECORD):
-        rest = data[number * RECORD : (number + 1) * RECORD]
-        if rest.strip(b"\0") and rest != record(writer, number):
-            yield f"writer {writer}: record {number}, not promised, shows something else"
+        if number < count:
+            yield Problem(Kind.LOST, f"writer {writer}: record {number} of {count} is blank")
             return

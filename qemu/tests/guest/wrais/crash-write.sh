@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# Name: crash-write
+# What: writers promise records, on a disk whose writes the host writes down
+# Needs: root
+# Time: 240
+parts=$1 options=$2 fs_sectors=$3 note_sectors=$4 writers=$5 seconds=$6
+
+wrais "$parts"
+[ "$parts" = off ] || wrais on join flusher
+echo bfq >/sys/block/vdb/queue/scheduler
+
+# The disk has no partition table: the kernel is told where the partitions are.
+addpart /dev/vdb 1 0 "$fs_sectors"
+addpart /dev/vdb 2 "$fs_sectors" "$note_sectors"
+mkdir -p /m
+busybox mount -t ext4 -o "$options" /dev/vdb1 /m
+wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --seconds "$seconds"
+cat /proc/wrais
+busybox umount /m
