@@ -257,3 +257,19 @@ def test_makefiles_of_parts_refuse_it_too(tmp_path: Path, name: str, part: str) 
         done = make(*words, f"KDIR={kernel}", top=top / part)
         assert done.returncode == 2 and "this path has a space or one of" in done.stderr, done
         assert names(tmp_path) == before
+
+
+def test_the_programs_of_the_guest_are_not_made_among_their_sources(tmp_path: Path) -> None:
+    top = copied(tmp_path / "checkout")
+    shutil.copytree(TOP / "userland", top / "userland", dirs_exist_ok=True)
+    before = names(tmp_path)
+    for target in ("all", "clean"):
+        done = make(target, "O=..", top=top / "userland")
+        assert done.returncode == 2 and "that is where the sources are" in done.stderr
+        assert names(tmp_path) == before
+    # What else is there stays.
+    for name in ("out/userland/bin/lottery", "out/userland/init", "out/userland/thesis.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert make("clean", f"O={tmp_path / 'out'}", top=top / "userland").returncode == 0
+    assert names(tmp_path / "out") == ["userland", "userland/thesis.txt"]
