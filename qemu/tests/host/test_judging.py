@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tests of the guest's programs fail for what is wrong with the boot as a whole, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind, Splat
+from lab.guest.ktap import Status
+from lab.guest.result import BootResult, ProgramResult
+from lab.schedule import Schedule
+from tests.guest import test_guest
+
+ONE, OTHER = Program("one", ("one",)), Program("other", ("other",))
+BOOT = Boot("suite", programs=(ONE, OTHER))
+GOOD = BootResult(
+    BOOT,
+    [ProgramResult("one", Status.OK), ProgramResult("other", Status.FAIL, reason="exit 1")],
+    Path("console.log"),
+)
+SPLAT = Splat(Kind.WARNING, "WARNING: x", 7)
+
+
+def judge(result: BootResult) -> None:
+    """What the test of the first program makes of it, if it alone was selected."""
+    schedule = Schedule([BOOT], lambda boot: result, 1)
+    test_guest.test_program(schedule, (BOOT, ONE))
+
+
+def test_only_its_own_result_counts() -> None:
+    judge(GOOD)
+    judge(replace(GOOD, splats=(replace(SPLAT, entry="other"),)))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        replace(GOOD, errors=("no power off within 20 s",)),
+        replace(GOOD, splats=(SPLAT,)),
+        replace(GOOD, splats=(replace(SPLAT, entry="one"),)),
+        replace(GOOD, programs=[ProgramResult("one", Status.CRASH, reason="no result: died")]),
+    ],
+    ids=["boot", "between", "while-it-ran", "result"],
+)
+def test_what_spoils_it(bad: BootResult) -> None:
+    with pytest.raises(AssertionError):
+        judge(bad)
