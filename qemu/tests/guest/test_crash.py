@@ -158,7 +158,7 @@ def test_fast_commit_loses_promises_without_us(lab_paths: Paths, tmp_path: Path)
         found = crash.problems(state, tmp_path / "file")
         kinds[verb] |= {problem.kind for problem in found}
     assert len(said) == DISKS
-    # Where it replays the journal, records are missing and nothing else is wrong;
-    # where it gives up in the middle, the file system is as far.
-    assert kinds["replayed"] == {crash.Kind.LOST}
-    assert kinds["refused"] <= {crash.Kind.LOST, crash.Kind.CHECK}
+    # It also leaves counts wrong, of links and of what is free; more so where it
+    # gives up in the middle. It shows nobody what was never written.
+    assert crash.Kind.LOST in kinds["replayed"]
+    assert kinds["replayed"] | kinds["refused"] <= {crash.Kind.LOST, crash.Kind.CHECK}
