@@ -117,7 +117,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class Flood:
-    """So many frames a second for so long, to a card with that driver."""
+    """A rate of frames a second, for some seconds, to a card with that driver."""
 
     driver: str
     rate: int

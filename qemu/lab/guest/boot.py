@@ -24,7 +24,7 @@ WINDOW_MAX = 65535
 # Host seconds for the boot, and for a guest second of a machine in real time.
 BOOT_S = 60.0
 REAL_FACTOR = 2.0
-# A guest is taken for lost after so many times its budget, and not before LOST_MIN_S.
+# A guest is taken for lost after LOST_FACTOR times its budget, and not before LOST_MIN_S.
 LOST_FACTOR = 4.0
 LOST_MIN_S = 240.0
 # An experiment in virtual time: host seconds for a boot and for a busy guest second.

@@ -107,7 +107,7 @@ def make(fs: Ext4, image: Path) -> None:
 
 
 def _data(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
-    """The parts of a file that are not holes, as (start, end); all of it if nobody knows."""
+    """The parts of a file that are not holes, as (start, end); all of it if that is not known."""
     end = 0
     while end < size:
         try:

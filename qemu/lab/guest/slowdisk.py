@@ -36,7 +36,7 @@ WORDS = {
 
 
 def words(depth: int) -> tuple[str, ...]:
-    """Kernel arguments of the disk with so many requests at a time.  Raises LabError."""
+    """Kernel arguments of the disk with `depth` requests at a time.  Raises LabError."""
     if not 1 <= depth <= DEPTH_MAX:
         raise LabError(f"disk depth {depth}: allowed are 1 to {DEPTH_MAX}")
     every = {**WORDS, "hw_queue_depth": depth}

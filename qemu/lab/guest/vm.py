@@ -137,7 +137,7 @@ class Watch:
         self._done = -1
 
     def follow(self, done: int) -> None:
-        """So many programs have ended: the next one has its own time."""
+        """`done` programs have ended: the next one has its own time."""
         if done == self._done or done >= len(self._boot.programs):
             return
         self._done = done
@@ -387,7 +387,7 @@ class CommandResult:
 def run_command(
     paths: Paths, boot: Boot, lost_s: float, log_dir: Path, write: Callable[[bytes], None]
 ) -> CommandResult:
-    """Run the one command of a boot; write gets its output as it comes."""
+    """Run the one command of a boot; write gets its output at once."""
     files = Files.under(log_dir)
     stream = CommandStream(write)
     with _owned(log_dir):

@@ -33,7 +33,7 @@ PACKAGES = (
     "util-linux",
 )
 
-# Nobody reads these in the guest.
+# Not read in the guest.
 LEFT_OUT = (
     "/usr/share/doc/*",
     "/usr/share/info/*",

@@ -83,7 +83,7 @@ def _stripped(line: str) -> str | None:
 
 
 def _after_hunk(lines: Sequence[str], at: int, old: int, new: int) -> int:
-    """Index of the first line after a hunk of so many old and new lines."""
+    """Index of the first line after a hunk of these numbers of old and new lines."""
     while at < len(lines) and (old > 0 or new > 0):
         mark = lines[at][:1]
         old -= mark in (" ", "-", "")

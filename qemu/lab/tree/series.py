@@ -151,7 +151,7 @@ class Tree:
 
 
 def check(paths: Paths, series: Sequence[Patch]) -> Iterable[Step]:
-    """A step for the kernel as it comes, then one a patch."""
+    """A step for the unchanged kernel, then one a patch."""
     build = paths.kernel()
     log = paths.logs / "series.log"
     log.parent.mkdir(parents=True, exist_ok=True)

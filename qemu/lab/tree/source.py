@@ -34,7 +34,7 @@ class Source:
     origin is the tarball or directory; key its sha256 (of a directory: of the
     names, sizes and times in it); size and mtime_ns tell cheaply that a
     tarball is still the same; newest_ns is the newest file time in the
-    unpacked tree: a later one there means that somebody wrote into it.
+    unpacked tree: a later one there means that the file was changed.
     """
 
     origin: str

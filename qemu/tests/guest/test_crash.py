@@ -159,6 +159,6 @@ def test_fast_commit_loses_promises_without_us(lab_paths: Paths, tmp_path: Path)
         kinds[verb] |= {problem.kind for problem in found}
     assert len(said) == DISKS
     # It also leaves counts wrong, of links and of what is free; more so where it
-    # gives up in the middle. It shows nobody what was never written.
+    # gives up in the middle. It shows no data that was never written.
     assert crash.Kind.LOST in kinds["replayed"]
     assert kinds["replayed"] | kinds["refused"] <= {crash.Kind.LOST, crash.Kind.CHECK}

@@ -12,8 +12,8 @@ from tests.guest.typist import ANSWER_S, BOOT_S, Typist, at_the_shell
 @pytest.fixture
 def typist(lab_paths: Paths) -> Iterator[Typist]:
     """A shell that is about to boot."""
-    with at_the_shell(lab_paths, {}) as somebody:
-        yield somebody
+    with at_the_shell(lab_paths, {}) as typist:
+        yield typist
 
 
 def test_shell(typist: Typist) -> None:
@@ -46,25 +46,25 @@ def test_way_out(typist: Typist) -> None:
 def test_link(lab_paths: Paths) -> None:
     """Our driver notices a cable that is pulled, and goes on when it is back."""
     ping = b"busybox ping -c 1 -W 1 10.9.0.2 >/tmp/ping"
-    with at_the_shell(lab_paths, {"PORTS": "1"}) as somebody:
+    with at_the_shell(lab_paths, {"PORTS": "1"}) as typist:
 
         def ask(condition: bytes, answer: bytes) -> None:
             """Wait until it is true in the guest; the words typed do not look like the answer."""
-            somebody.type(b"until " + condition + b"; do :; done; echo " + answer + b"-$((6*7))\r")
-            somebody.wait_for(answer + b"-42\n", ANSWER_S)
+            typist.type(b"until " + condition + b"; do :; done; echo " + answer + b"-$((6*7))\r")
+            typist.wait_for(answer + b"-42\n", ANSWER_S)
 
-        somebody.wait_for(b"# ", BOOT_S)
-        somebody.type(
+        typist.wait_for(b"# ", BOOT_S)
+        typist.type(
             b"insmod /lab/modules/napi_livelock.ko; ip netns add far; ip link set eth1 netns far; "
             b"ip address add 10.9.0.1/24 dev eth0; ip link set eth0 up; "
             b"ip -n far address add 10.9.0.2/24 dev eth1; ip -n far link set eth1 up\r"
         )
         ask(ping, b"linked")
-        somebody.tell_qemu(b"set_link nic10 off")
+        typist.tell_qemu(b"set_link nic10 off")
         ask(b"ethtool eth0 | grep -q 'Link detected: no'", b"pulled")
         ask(b"! " + ping, b"silent")
-        somebody.tell_qemu(b"set_link nic10 on")
+        typist.tell_qemu(b"set_link nic10 on")
         ask(b"ethtool eth0 | grep -q 'Link detected: yes'", b"back")
         ask(ping, b"answers")
-        somebody.type(b"rmmod napi_livelock; exit\r")
-        assert somebody.wait_for_end(ANSWER_S) == 0
+        typist.type(b"rmmod napi_livelock; exit\r")
+        assert typist.wait_for_end(ANSWER_S) == 0

@@ -71,7 +71,7 @@ def test_objects_are_counted_for_the_next_whole_build(
     kernel.build(paths, "guest", ["bzImage"])
     estimate = kernel.ESTIMATE["guest"]
     assert f"kernel-guest: 3/{estimate} objects" in capsys.readouterr().err
-    # Of an incremental build nobody knows the total beforehand.
+    # The total of an incremental build is not known beforehand.
     make.tell(says="  CC      a.o")
     kernel.build(paths, "guest", ["bzImage"])
     assert "kernel-guest: 1 objects" in capsys.readouterr().err

@@ -152,7 +152,7 @@ def test_require(built: Paths, fake_machine: Machine, missing: str, target: str)
 
 
 def test_nics() -> None:
-    """A receiver and its source share a hub; nobody else is on it."""
+    """A receiver and its source share a hub; no other card is on it."""
     machine = Machine(nics=pairs(2))
     netdevs = [word for word in option(machine, "-netdev") if word.startswith("hubport")]
     assert netdevs == [

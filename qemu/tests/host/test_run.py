@@ -206,7 +206,7 @@ def test_refused(
 
 
 def test_shell_needs_a_terminal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a terminal there is nobody to type."""
+    """Without a terminal nothing can be typed."""
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     code, _, said = lab()
     assert code == 2 and "a shell needs a terminal" in said

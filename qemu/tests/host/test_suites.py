@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The suites as data: what each of them must be, whoever wrote it."""
+"""The suites as data: what each of them must be."""
 
 from dataclasses import replace
 

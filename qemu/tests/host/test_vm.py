@@ -336,7 +336,7 @@ def test_progress(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
 
 
 def test_logs(replay: Replay, tmp_path: Path) -> None:
-    """The command, the console and the stream stay for whoever wants to look."""
+    """The command, the console and the stream stay to be read."""
     replay("ok")
     logs = tmp_path / "logs"
     assert "fake-qemu" in (logs / "command").read_text()

@@ -104,7 +104,7 @@ def flush_points(writes: Sequence[Write]) -> list[int]:
 
 
 def spread(points: Sequence[int], count: int) -> list[int]:
-    """So many of the points, evenly, or all if there are not as many."""
+    """`count` of the points, evenly, or all if there are fewer."""
     if len(points) <= count:
         return list(points)
     return [points[index * len(points) // count] for index in range(count)]
@@ -149,7 +149,7 @@ class Kind(StrEnum):
     """What can be wrong with a state: what replays it, the file system, or what it holds.
 
     A promise that was kept is there, and shows what was written; one that was not is
-    lost. Altered is a record that shows what nobody wrote there.
+    lost. Altered is a record that shows what was not written there.
     """
 
     JOURNAL = "journal"
