@@ -50,7 +50,7 @@ PROGRAMS = (
 )
 
 # More of them than PID 1 may have open files.
-UNSTARTED = tuple(f"unstarted-{i}" for i in range(300))
+UNSTARTED = tuple(f"unstarted-{i}" for i in range(600))
 
 OK, FAIL, SKIP, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.TIMEOUT
 

@@ -42,4 +42,11 @@ grep 'in use' /tmp/said
 [ "$(md5sum </tmp/image)" = "$before" ]
 
 busybox umount /tmp/mounted
-wrais-disk --disk $disk /tmp/extents
+
+# Not mounted, but another program's: from its first file on.
+wrais-crash --dir /tmp --disk $disk --writers 1 --seconds 3600 --records 1000000 &
+until [ -e /tmp/w0 ]; do :; done
+refuse wrais-disk --disk $disk /tmp/extents
+grep 'in use' /tmp/said
+busybox killall wrais-crash
+until wrais-disk --disk $disk /tmp/extents; do :; done
