@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The livelock experiment with canned tool output: no VM."""
+"""The livelock experiment on what livelock-run has printed in a guest."""
 
 from __future__ import annotations
 
@@ -10,35 +10,48 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab.experiments import guest
-from lab.experiments.boots import Finished
 
 from lab import LabError
-from lab.bench import make_bench, run
+from lab.bench import Bench, run
+from lab.guest.boot import Boot, Program
+from lab.guest.ktap import Status
+from lab.guest.result import BootResult, ProgramResult
 from lab.paths import Paths
-from lab.report.goals import Goal, find, value
-from lab.report.measured import Measured
+from lab.report.goals import Goal, find, judge, judge_all, value
 from lab.report.records import Record, read_csv, read_json, write_json
-from lab.subjects.livelock import goals as livelock_goals
+from lab.subjects.livelock import EXPERIMENT, derived, experiment
 from lab.subjects.livelock import variants as v
+from lab.subjects.livelock.experiment import Curve, Scope
 from lab.subjects.livelock.figures import draw
+from lab.subjects.livelock.goals import GOALS, LIMITS
 from lab.subjects.livelock.metrics import UNITS, evaluate
-from tests.host.canned import unchanged
-from tests.host.fake_livelock import Change, FakeRunner, row
+from tests.host.recorded import Change, Recorded, Rows
 
-SCOPES = {"full": plan.FULL, "quick": plan.QUICK, "demo": plan.DEMO}
-CURVE = plan.Curve(v.HYBRID, 1, plan.CONSTANT, "off", (2000, 60000))
+SCOPES = {"full": experiment.FULL, "quick": experiment.QUICK, "demo": experiment.DEMO}
+SCOPE: Scope = tuple(
+    replace(curves, duration_ms=experiment.SHORT_MS, frames=0, turns=1)
+    for curves in experiment.QUICK
+)
+"""What was recorded: the quick scope, each rate once and for a second."""
+CURVE = Curve(v.HYBRID, 1, experiment.CONSTANT, "off", (2000, 60000))
 
 
-def measured(scope: plan.Scope, change: Change = unchanged) -> Measured:
-    """What a run of the scope measures on the fake guest."""
-    runner = FakeRunner(change)
-    return evaluate([Finished(boot, runner(boot)) for boot in plan.boots(scope)])
+def records_with(change: Change | None = None) -> list[Record]:
+    return evaluate(Recorded("livelock", change).all(experiment.boots(SCOPE))).records
 
 
 @pytest.fixture(scope="module")
-def full() -> list[Record]:
-    return measured(plan.FULL).records
+def quick() -> list[Record]:
+    return records_with()
+
+
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    """What the hybrid has printed at the rates of CURVE."""
+    curve = next(c for group in SCOPE for c in group.curves() if c.variant == v.HYBRID)
+    (result,) = Recorded("livelock").all([curve.boot()])
+    found = [json.loads(line) for line in result.program("curve").output]
+    return [row for row in found if row["offered_pps"] in CURVE.rates]
 
 
 @pytest.fixture
@@ -46,39 +59,39 @@ def paths(tmp_path: Path) -> Paths:
     return Paths(top=tmp_path, out=tmp_path / "build")
 
 
-# The plan
+# What runs
 
 
-def curves(scope: plan.Scope) -> list[plan.Curve]:
+def curves(scope: Scope) -> list[Curve]:
     return [curve for group in scope for curve in group.curves()]
 
 
-def test_full_plan_covers_the_issue() -> None:
-    found = curves(plan.FULL)
+def test_the_full_scope_covers_the_goals() -> None:
+    found = curves(experiment.FULL)
     names = {"interrupt", "poll", "napi", "napi-threaded", "hybrid", "e1000", "e1000-threaded"}
     for ports in (1, 3):
-        mine = [curve for curve in found if curve.ports == ports and curve.rates == plan.RATES]
+        mine = [c for c in found if c.ports == ports and c.rates == experiment.RATES]
         assert {curve.variant.name for curve in mine} == names
-    assert min(plan.RATES) == 1000 and max(plan.RATES) == 300000
-    assert {curve.function for curve in found} == set(plan.FUNCTIONS)
+    assert min(experiment.RATES) == 1000 and max(experiment.RATES) == 300000
+    assert {curve.function for curve in found} == set(experiment.FUNCTIONS)
     assert {curve.mitigation for curve in found} == {"on", "off"}
-    assert {curve.variant.limit_pct for curve in found} >= set(livelock_goals.LIMITS)
+    assert {curve.variant.limit_pct for curve in found} >= set(LIMITS)
 
 
 @pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
-def test_boots_are_plans_of_a_guest_with_cards(scope: plan.Scope) -> None:
-    boots = plan.boots(scope)
+def test_guests_have_cards_and_no_disk(scope: Scope) -> None:
+    boots = experiment.boots(scope)
     assert len({boot.name for boot in boots}) == len(boots)
     for boot, curve in zip(boots, curves(scope), strict=True):
-        machine = guest.machine(boot)
-        assert guest.plan(boot).render()
+        machine = boot.machine
+        assert boot.render()
         assert not machine.root and machine.accel == "icount" and machine.icount_shift == 3
         assert machine.modules == ("nll_source", curve.variant.driver)
         assert len(machine.nics) == 2 * curve.ports
         assert {nic.mitigation for nic in machine.nics} == {curve.mitigation == "on"}
 
 
-def words(curve: plan.Curve) -> str:
+def words(curve: Curve) -> str:
     return " ".join(curve.argv())
 
 
@@ -91,21 +104,10 @@ def test_commands() -> None:
     assert "--ports 3 --function ramp" in words(replace(CURVE, ports=3, function="ramp"))
 
 
-def test_low_rates_are_measured_in_turns() -> None:
-    short = replace(CURVE, turns=3)
-    assert short.windows == ((2000, 1), (2000, 2), (2000, 3), (60000, 1))
-    assert words(short).endswith(" 2000 2000 2000 60000")
-    rows = [{**row(short, rate), "latency_p99_us": us} for (rate, _), us in
-            zip(short.windows, (900.0, 300.0, 500.0, 7.0), strict=True)]  # fmt: skip
-    found = find(records_of(rows, short), "latency_us", "hybrid", quantile="p99")
-    assert [(record.value, record.n) for record in found] == [(500.0, 3), (7.0, 1)]
-    assert found[0].spread == {"sd": pytest.approx(305.505, abs=0.001), "min": 300, "max": 900}
-
-
 def test_no_guest_is_ever_idle() -> None:
     """QEMU lets an idle guest's time leap a little differently now and then."""
     assert "--never-idle" in CURVE.argv()
-    assert "idle=poll" in guest.machine(CURVE.boot()).command_line().split()
+    assert "idle=poll" in CURVE.boot().machine.command_line().split()
 
 
 def test_low_rates_last_until_there_are_enough_frames() -> None:
@@ -118,39 +120,52 @@ def test_low_rates_last_until_there_are_enough_frames() -> None:
 # From output to records
 
 
-def records_of(rows: Sequence[dict[str, Any]], curve: plan.Curve = CURVE) -> list[Record]:
+def records_of(rows: Sequence[dict[str, Any]], curve: Curve = CURVE) -> list[Record]:
     """Records of one boot."""
-    lines = {"curve": [json.dumps(item) for item in rows]}
-    return evaluate([Finished(curve.boot(), lines)]).records
+    boot = curve.boot()
+    lines = [json.dumps(row) for row in rows]
+    result = ProgramResult(boot.programs[0].name, Status.OK, output=lines)
+    return evaluate([BootResult(boot, [result], Path("console.log"))]).records
 
 
-ROWS = [row(CURVE, rate) for rate in CURVE.rates]
-
-
-def test_metrics_and_their_parameters(full: list[Record]) -> None:
-    assert {record.metric for record in full} == set(UNITS)
+def test_metrics_and_their_parameters(quick: list[Record]) -> None:
+    assert {record.metric for record in quick} == {*UNITS, *derived.UNITS}
     keys = {"offered_pps", "ports", "rate_function", "mitigation"}
     more = {"latency_us": {"quantile"}, "lost_pps": {"place"}}
-    for record in full:
-        assert set(record.params) == keys | more.get(record.metric, set())
-    key = livelock_goals.point(1, 60000)
-    places = [record.params["place"] for record in find(full, "lost_pps", "hybrid", **key)]
-    assert set(places) == set(plan.PLACES) and len(places) == len(plan.PLACES)
-    assert value(full, "lost_pps", "e1000", place="tail", **key) == 60000 - 50
+    for record in quick:
+        if record.metric in UNITS:
+            assert set(record.params) == keys | more.get(record.metric, set())
+            assert record.unit == UNITS[record.metric]
+    key = derived.point(1, 60000)
+    places = [record.params["place"] for record in find(quick, "lost_pps", "hybrid", **key)]
+    assert set(places) == set(experiment.PLACES) and len(places) == len(experiment.PLACES)
 
 
-def test_losses_are_rates() -> None:
-    lost = {**ROWS[1], "duration_ms": 1200, "lost_tail": 600, "lost_socket": 1200}
-    records = records_of([ROWS[0], lost])
+def test_low_rates_are_measured_in_turns(rows: Rows) -> None:
+    short = replace(CURVE, turns=3)
+    assert short.windows == ((2000, 1), (2000, 2), (2000, 3), (60000, 1))
+    assert words(short).endswith(" 2000 2000 2000 60000")
+    turns = [{**rows[0], "latency_p99_us": us} for us in (900.0, 300.0, 500.0)]
+    found = find(records_of([*turns, rows[1]], short), "latency_us", "hybrid", quantile="p99")
+    assert [(record.value, record.n) for record in found] == [
+        (500.0, 3),
+        (rows[1]["latency_p99_us"], 1),
+    ]
+    assert found[0].spread == {"sd": pytest.approx(305.505, abs=0.001), "min": 300, "max": 900}
+
+
+def test_losses_are_rates(rows: Rows) -> None:
+    lost = {**rows[1], "duration_ms": 1200, "lost_tail": 600, "lost_socket": 1200}
+    records = records_of([rows[0], lost])
     assert value(records, "lost_pps", "hybrid", offered_pps=60000, place="tail") == 500
     assert value(records, "lost_pps", "hybrid", offered_pps=60000, place="socket") == 1000
 
 
-def test_without_a_frame_there_is_no_latency() -> None:
-    empty = {**ROWS[1], "latencies": 0, "latency_ns": "", "goodput_pps": 0, "port_most_pps": 0}
-    records = records_of([ROWS[0], empty])
+def test_without_a_frame_there_is_no_latency(rows: Rows) -> None:
+    empty = {**rows[1], "latencies": 0, "latency_ns": "", "goodput_pps": 0, "port_most_pps": 0}
+    records = records_of([rows[0], empty])
     assert {r.params["offered_pps"] for r in find(records, "latency_us")} == {2000}
-    assert value(records, "goodput_pps", "hybrid", offered_pps=60000) == 0
+    assert value(records, "goodput_pps", "hybrid", **derived.point(1, 60000)) == 0
     assert find(records, "port_split") == []
 
 
@@ -158,121 +173,170 @@ def test_without_a_frame_there_is_no_latency() -> None:
     ("change", "told"),
     [
         ({"missing": 3}, "60000 packets/s: 3 frames missing"),
-        ({"lost_ring": -1}, "-1 lost in the ring: every frame must be received or lost"),
         ({"disorder": 1}, "1 frames out of order"),
         ({"strange": 2}, "2 strange: must be 0"),
         ({"offered_pps": 30000}, r"rates \(2000, 30000\): must be \(2000, 60000\)"),
-        ({"goodput_pps": None}, "goodput_pps None: must be float"),
+        ({"goodput_pps": None}, r"`null` - at `\$\.goodput_pps`"),
         ({"latency_ns": "1:x"}, "latency_ns '1:x': must be BOUND:COUNT"),
         ({"tool": "livelock-apps"}, "must be a JSON object of this tool"),
     ],
 )
-def test_output_that_is_not_right_is_named(change: dict[str, Any], told: str) -> None:
+def test_output_that_is_not_right_is_named(rows: Rows, change: dict[str, Any], told: str) -> None:
     with pytest.raises(LabError, match=told) as error:
-        records_of([ROWS[0], {**ROWS[1], **change}])
+        records_of([rows[0], {**rows[1], **change}])
     assert error.value.exit_code == 1
 
 
+def scaled(name: str, field: str, factor: float, *rates: int) -> Change:
+    """Multiplies a field of what the boot with that name prints at the rates, or at all."""
+
+    def change(boot: Boot, _program: Program, rows: Rows) -> Rows:
+        if boot.name != f"{name}-mitigation-off":
+            return rows
+        return [
+            row
+            if rates and row["offered_pps"] not in rates
+            else {**row, field: row[field] * factor}
+            for row in rows
+        ]
+
+    return change
+
+
 def test_the_best_is_named_where_it_is_not_the_hybrid() -> None:
-    table = measured(plan.FULL).raw["best"]
-    rows = [dict(zip(table.header, item, strict=True)) for item in table.rows]
-    mine = {"ports": 1, "rate_function": "constant", "mitigation": "off", "offered_pps": 60000}
-    found = {
-        str(item["metric"]): item
-        for item in rows
-        if all(item[k] == text for k, text in mine.items())
-    }
-    assert found["goodput_pps"]["best"] == "hybrid"
-    assert found["user_share_pct"]["best"] == "hybrid"
-    slow = measured(
-        plan.FULL,
-        lambda curve, rows: (
-            [{**item, "latency_p50_us": 90.0} for item in rows]
-            if curve.variant == v.HYBRID
-            else rows
-        ),
-    )
-    names = {item[5] for item in slow.raw["best"].rows if item[4] == "latency_us"}
-    assert "hybrid" not in names
+    def best_at(change: Change | None, metric: str, rate: int) -> object:
+        done = Recorded("livelock", change).all(experiment.boots(SCOPE))
+        table = evaluate(done).raw["best"]
+        wanted = {**derived.point(1, rate), "metric": metric}
+        rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+        (row,) = [row for row in rows if all(row[k] == text for k, text in wanted.items())]
+        return row["best"]
+
+    assert best_at(None, "goodput_pps", 60000) == "hybrid"
+    assert best_at(scaled("poll-1-constant", "goodput_pps", 1.5), "goodput_pps", 60000) == "poll"
+    assert best_at(scaled("napi-1-constant", "latency_p50_us", 0.1), "latency_us", 2000) == "napi"
 
 
 # Goals
 
 
-def goal(records: Sequence[Record], what: str) -> Goal:
-    (found,) = [goal for goal in livelock_goals.goals(records) if what in goal.what]
+def goal(name: str) -> Goal:
+    (found,) = [goal for goal in GOALS if name in goal.name]
     return found
 
 
-def test_good_records_meet_every_goal(full: list[Record]) -> None:
-    table = livelock_goals.goals(full)
-    assert [(goal.what, goal.met) for goal in table if not goal.met] == []
-    assert len({(goal.what, goal.wanted) for goal in table}) == len(table) == 10
+def test_what_was_recorded_is_judged_by_every_goal(quick: list[Record]) -> None:
+    """The figures are those of one short run in the guest."""
+    verdicts = judge_all(GOALS, quick, whole=True)
+    assert {v.name: (v.met, *v.measured.split(", ")) for v in verdicts} == JUDGED
 
 
 @pytest.mark.parametrize(
-    ("what", "metric", "variant", "key", "factor"),
+    ("name", "change"),
     [
-        ("10 x", "goodput_pps", "hybrid", {"ports": 3, "offered_pps": 200000}, 0.9),
-        ("hybrid / e1000", "goodput_pps", "e1000", {"offered_pps": 60000}, 20.0),
-        ("points", "user_share_pct", "hybrid-limit80", {"ports": 1, "offered_pps": 60000}, 0.1),
-        ("median", "latency_us", "hybrid", {"offered_pps": 6000, "quantile": "p50"}, 1.1),
-        ("p99", "latency_us", "hybrid", {"offered_pps": 12000, "quantile": "p99"}, 1.2),
-        ("3 ports, small", "port_split", "hybrid", {"offered_pps": 200000}, 0.9),
-        ("switches", "switches_per_s", "hybrid", {"rate_function": "peaks"}, 60.0),
+        ("10 x", scaled("hybrid-3-constant", "goodput_pps", 0.9, 200000)),
+        ("60k, hybrid / e1000", scaled("e1000-1-constant", "goodput_pps", 20.0, 60000)),
+        ("threaded, 1 port", scaled("napi-threaded-1-constant", "goodput_pps", 1.3)),
+        ("threaded, 3 ports", scaled("e1000-threaded-3-constant", "goodput_pps", 2.0)),
+        ("points", scaled("hybrid-limit20-1-constant", "user_share_pct", 0.8, 60000)),
+        ("hybrid / interrupt", scaled("hybrid-1-constant", "latency_p50_us", 1.1, 6000)),
+        ("2k, hybrid / e1000", scaled("hybrid-1-constant", "latency_p50_us", 1.2, 2000)),
+        ("3 ports, smallest", scaled("hybrid-3-constant", "port_least_pps", 0.9, 200000)),
+        ("switches", scaled("hybrid-1-peaks", "switches_per_s", 60.0)),
     ],
 )
-def test_a_goal_that_is_missed_says_no(
-    full: list[Record], what: str, metric: str, variant: str, key: dict[str, Any], factor: float
-) -> None:
-    spoiled = find(full, metric, variant, **key)
-    assert spoiled
-    changed = [replace(r, value=r.value * factor) if r in spoiled else r for r in full]
-    assert goal(changed, what).met is False
-    assert sum(goal.met is False for goal in livelock_goals.goals(changed)) == 1
+def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> None:
+    wanted = [goal for goal in GOALS if name in goal.name and "stretch" not in goal.name]
+    assert [judge(goal, records_with(change), whole=True).met for goal in wanted] == [False]
 
 
-def test_threads_are_beaten_only_by_who_leaves_as_much(full: list[Record]) -> None:
-    what = "hybrid / threaded, 1 port, stretch"
-    assert "1.333" in goal(full, what).measured
-    greedy = [
-        replace(r, value=19.0)
-        if r.metric == "user_share_pct" and r.variant.startswith("hybrid")
-        else r
-        for r in full
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [("10 x", "hybrid"), ("points", "hybrid-limit20"), ("threaded, 1 port, str", "e1000-threaded")],
+)
+def test_a_curve_that_was_not_measured_is_noticed(name: str, gone: str) -> None:
+    boots = [curve.boot() for curve in curves(SCOPE) if curve.variant.name != gone]
+    records = evaluate(Recorded("livelock").all(boots)).records
+    assert judge(goal(name), records, whole=True).met is not True
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+    table = judge_all(GOALS, [], whole=True)
+    assert {(verdict.met, verdict.measured) for verdict in table} == {(None, "not measured")}
+
+
+# What follows from the records
+
+
+def flood(variant: str, goodput: float, share: float, **more: float) -> list[Record]:
+    """Records of a variant at 60,000 frames a second."""
+    metrics = {"goodput_pps": goodput, "user_share_pct": share, **more}
+    key = derived.point(1, 60000)
+    return [
+        Record("livelock", metric, variant, key, number, "x", 1, 0.0)
+        for metric, number in metrics.items()
     ]
-    assert goal(greedy, what).met is False and "0.000" in goal(greedy, what).measured
 
 
-def test_loss_free_rate_ends_at_the_first_loss(full: list[Record]) -> None:
-    assert livelock_goals.loss_free(full, "hybrid", 1) == 20000
-    lossy = [
-        replace(r, value=12.1)
-        if r.metric == "lost_pps"
-        and r.params["offered_pps"] == 12000
-        and r.params["place"] == "socket"
-        else r
-        for r in full
+def test_threads_are_held_against_who_leaves_as_much() -> None:
+    threads = flood("napi-threaded", 20000, 20)
+    fair, greedy = flood("hybrid-limit40", 22000, 20), flood("hybrid-limit60", 30000, 19)
+    found = derived.matched([*threads, *fair, *greedy], "napi-threaded", 1, 60000)
+    assert found == pytest.approx(1.1)
+    both = [*threads, *greedy, *flood("hybrid", 29000, 18)]
+    assert derived.matched(both, "napi-threaded", 1, 60000) == 0
+    assert derived.matched([*threads, *greedy], "napi-threaded", 1, 60000) is None
+    assert derived.matched(fair, "napi-threaded", 1, 60000) is None
+
+
+def test_what_a_limit_leaves() -> None:
+    records = flood("hybrid-limit40", 20000, 30, apps_share_pct=12, source_pct=17)
+    assert derived.limit_spare(records, 40, 60000) == -1
+    assert derived.limit_spare(records[:3], 40, 60000) is None
+
+
+@pytest.mark.parametrize(
+    ("p99", "turns", "met"), [(109.0, 5, True), (111.0, 5, False), (111.0, 4, None)]
+)
+def test_the_tail_is_held_against_the_best(p99: float, turns: int, met: bool | None) -> None:
+    key = derived.point(1, 2000)
+    tails = {"hybrid": p99, "e1000": 100.0, "poll": 500.0}
+    records = [
+        Record("livelock", metric, variant, {**key, **more}, number, "x", turns, 0.0)
+        for variant, tail in tails.items()
+        for metric, number, more in (
+            ("goodput_pps", 2000.0, {}),
+            ("lost_pps", 0.0, {"place": "tail"}),
+            ("latency_us", tail, {"quantile": "p99"}),
+        )
     ]
-    assert livelock_goals.loss_free(lossy, "hybrid", 1) == 10000
-    assert livelock_goals.flatness(lossy, "hybrid", 1) == 1.0
+    verdict = judge(goal("p99"), derived.derived(records), whole=False)
+    assert (verdict.met, verdict.measured[:9]) == (met, f"2000 {p99 / 100:.2f}")
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed(full: list[Record]) -> None:
-    assert {goal.verdict() for goal in livelock_goals.goals([])} == {"-"}
-    without = [r for r in full if r.variant != "hybrid-limit20"]
-    assert goal(without, "points").met is None
+def test_the_loss_free_rate_ends_at_the_first_loss() -> None:
+    def point(metric: str, rate: int, number: float, **more: str) -> Record:
+        key = {**derived.point(1, rate), **more}
+        return Record("livelock", metric, "hybrid", key, number, "x", 1, 0.0)
+
+    losses = {1000: 1.0, 2000: 2.1, 4000: 0.0}
+    records = [point("lost_pps", rate, lost, place="socket") for rate, lost in losses.items()]
+    goodput = {1000: 900.0, 2000: 1000.0, 4000: 1000.0, 9999: 970.0, 10000: 950.0}
+    records += [point("goodput_pps", rate, number) for rate, number in goodput.items()]
+    assert derived.loss_free(records, "hybrid", 1) == 1000
+    assert derived.flatness(records, "hybrid", 1) == 0.95
+    assert derived.flatness(records[:-1], "hybrid", 1) is None
 
 
 # The verb and the figures
 
 
 def test_bench_writes_everything(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(make_bench("livelock", False, None, 1, 1), paths, FakeRunner()) == 0
+    recorded = replace(EXPERIMENT, boots=lambda _scope, _only: experiment.boots(SCOPE))
+    run(Bench(recorded), paths, Recorded("livelock"))
     names = {path.name for path in paths.results.iterdir()}
-    raw = ("points", "latencies", "best")
-    ends = (".json", ".txt", ".bench", "-samples.csv", *(f"-{name}.csv" for name in raw))
-    assert names == {f"livelock{end}" for end in ends}
+    for name in ("points", "latencies", "best"):
+        assert f"livelock-{name}.csv" in names
     assert read_json(paths.results / "livelock.json")
     points = read_csv(paths.results / "livelock-points.csv")
     assert {row["missing"] for row in points} == {"0"}
@@ -281,14 +345,67 @@ def test_bench_writes_everything(paths: Paths, capsys: pytest.CaptureFixture[str
         assert str(paths.plots / f"livelock-{name}.png") in printed
 
 
-def test_figures_are_the_same_bytes_each_time(paths: Paths) -> None:
-    write_json(paths.results / "livelock.json", measured(plan.QUICK).records)
+def test_figures_are_the_same_bytes_each_time(paths: Paths, quick: list[Record]) -> None:
+    write_json(paths.results / "livelock.json", quick)
     first = {path.name: path.read_bytes() for path in draw(paths.results, paths.plots, "livelock")}
     again = {path.name: path.read_bytes() for path in draw(paths.results, paths.plots, "livelock")}
     assert first and first == again
 
 
-def test_nothing_is_drawn_of_what_was_not_measured(paths: Paths) -> None:
-    records = [r for r in measured(plan.QUICK).records if r.variant == "hybrid"]
+def test_nothing_is_drawn_of_what_was_not_measured(paths: Paths, quick: list[Record]) -> None:
+    records = [r for r in quick if r.variant == "hybrid"]
     write_json(paths.results / "livelock.json", records)
     assert draw(paths.results, paths.plots, "livelock") == []
+
+
+JUDGED: dict[str, tuple[bool | str | None, ...]] = {
+    "goodput at 10 x the loss-free rate / peak, hybrid": (True, "1 0.950", "3 0.979"),
+    "goodput at 60k, hybrid / e1000": (True, "703"),
+    "goodput at the user share of threaded NAPI, hybrid / threaded, 1 port": (
+        True,
+        "napi-threaded at 60k 1.126",
+        "e1000-threaded at 60k 1.193",
+        "napi-threaded at 200k 1.130",
+        "e1000-threaded at 200k 1.185",
+    ),
+    "goodput at the user share of threaded NAPI, hybrid / threaded, 3 ports": (
+        True,
+        "napi-threaded at 60k 1.723",
+        "e1000-threaded at 60k 1.770",
+        "napi-threaded at 200k 1.652",
+        "e1000-threaded at 200k 1.703",
+    ),
+    "goodput at the user share of threaded NAPI, hybrid / threaded, 1 port, stretch": (
+        False,
+        "napi-threaded at 60k 1.126",
+        "e1000-threaded at 60k 1.193",
+        "napi-threaded at 200k 1.130",
+        "e1000-threaded at 200k 1.185",
+    ),
+    "share of user processes - (100 - limit - source), hybrid, points": (
+        True,
+        "20 % at 60k +0.8",
+        "20 % at 200k +0.4",
+        "40 % at 60k +2.7",
+        "40 % at 200k +1.6",
+        "60 % at 60k +11.2",
+        "60 % at 200k +14.0",
+        "80 % at 60k +36.4",
+        "80 % at 200k +34.7",
+    ),
+    "median latency, hybrid / interrupt": (True, "2000 1.040", "6000 1.039"),
+    "median latency at 2k, hybrid / e1000": (True, "0.940"),
+    "p99 latency up to the loss-free rate, hybrid / best other": (
+        None,
+        "2000 1.17",
+        "6000 5.30",
+        "16000 0.99",
+        "20000 1.01 (judged from n = 5 on)",
+    ),
+    "goodput of 3 ports, smallest / largest, hybrid": (True, "60000 0.970", "200000 0.954"),
+    "switches per second, hybrid, the most at any load": (
+        True,
+        "worst 22.5 at constant",
+        "68 rows",
+    ),
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the livelock experiment runs in the guest: curves, one boot each.
 
-A curve is one variant on so many ports under one rate function; livelock-run
+A curve is one variant on a number of ports under one rate function; livelock-run
 measures it at one rate after the other.
 """
 
@@ -47,8 +47,10 @@ RATES = (
 """Frames a second, all ports together; at last ten times what three take without a loss."""
 KNEE = (2000, 6000, 10000, 16000, 20000, 30000, 60000, 200000)
 PORTS = (1, 3)
-OVERLOAD = (60000, 200000)
-LOW = (2000, 6000)
+FLOOD_PPS = 60000
+OVERLOAD = (FLOOD_PPS, 200000)
+CALM_PPS = 2000
+LOW = (CALM_PPS, 6000)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Curve:
         return max(self.duration_ms, WARMUP_MS - 1000 * self.frames // -rate)
 
     def busy_s(self) -> float:
-        """About the guest seconds of CPU; there is always somebody who wants it."""
+        """About the guest seconds of CPU; a hog always wants it."""
         return OVERHEAD_S + sum(self.lasts_ms(rate) for rate, _ in self.windows) / 1000
 
     def boot(self) -> Boot:

@@ -11,8 +11,8 @@ from lab.report.goals import find, value
 from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import MUTED, Caption, Sheet
 from lab.subjects.livelock import variants as v
+from lab.subjects.livelock.derived import curve, flatness, loss_free, lost, matched, point
 from lab.subjects.livelock.experiment import CONSTANT
-from lab.subjects.livelock.goals import curve, flatness, loss_free, lost, matched, point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

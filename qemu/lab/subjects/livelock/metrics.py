@@ -13,11 +13,8 @@ from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
-from lab.subjects.livelock.experiment import (
-    PLACES,
-    QUANTILES,
-    Curve,
-)
+from lab.subjects.livelock.derived import derived
+from lab.subjects.livelock.experiment import PLACES, QUANTILES, Curve
 from lab.subjects.livelock.output import PointRow
 
 NAME = "livelock"
@@ -111,9 +108,9 @@ def _tabulate(raw: dict[str, RawTable], curve: Curve, row: PointRow, turn: int) 
 def check_row(curve: Curve, row: PointRow) -> None:
     """Frames may be lost, but not without a trace, nor twice.  Raises LabError."""
     where = f"{curve.name}: {row.offered_pps} packets/s"
-    if row.missing or row.lost_ring < 0:
+    if row.missing:
         raise LabError(
-            f"{where}: {row.missing} frames missing, {row.lost_ring} lost in the ring: "
+            f"{where}: {row.missing} frames missing: "
             "every frame must be received or lost at one place",
             exit_code=1,
         )
@@ -174,4 +171,4 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
     # The median over the turns of each.
     records = summarise(samples, lambda _: statistics.median)
     raw["best"] = best(records)
-    return Measured(records, samples, raw)
+    return Measured([*records, *derived(records)], samples, raw)
