@@ -98,11 +98,20 @@ def _forced(path: Path) -> None:
     shutil.rmtree(path)
 
 
+def _ended(number: int, frame: object) -> None:
+    """As if Ctrl-C had been pressed: a scratch directory may be large."""
+    raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
 def overlay(directories: Sequence[Path]) -> Iterator[Overlay]:
-    """An overlay of the directories, as they are now, for the time of the block."""
+    """An overlay of the directories, as they are now, for the time of the block.
+
+    Of the main thread only: the block takes care of SIGTERM.
+    """
     roots = tuple(_roots(directories))
     scratch = Path(tempfile.mkdtemp(prefix="lab-overlay-")).resolve()
+    before = signal.signal(signal.SIGTERM, _ended)
     try:
         for root in roots:
             if scratch.is_relative_to(root):
@@ -113,6 +122,7 @@ def overlay(directories: Sequence[Path]) -> Iterator[Overlay]:
         yield Overlay(roots, scratch)
     finally:
         _forced(scratch)
+        signal.signal(signal.SIGTERM, before)
 
 
 def refusal() -> str:

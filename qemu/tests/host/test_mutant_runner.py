@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -215,6 +218,30 @@ def test_an_overlay_keeps_what_commands_change_for_later_ones(tmp_path: Path) ->
     assert "\nnew\n" in log.read_text()
     assert [path.name for path in place.iterdir()] == ["old"]
     assert not scratch.exists()
+
+
+@needs_mounts
+def test_an_overlay_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
+    """Neither its scratch directory nor the command that was running in it."""
+    place, fifo = tmp_path / "place", tmp_path / "fifo"
+    place.mkdir()
+    os.mkfifo(fifo)
+    script = (
+        "import os, sys; from pathlib import Path; from lab.host.overlay import overlay\n"
+        "place, fifo = Path(sys.argv[1]), sys.argv[2]\n"
+        "with overlay([place]) as view:\n"
+        "    said = f'echo $$ {view.scratch} >{fifo}; exec sleep 600'\n"
+        "    view.run(['sh', '-c', said], place, place / 'log', dict(os.environ), 600)\n"
+    )
+    argv = [sys.executable, "-c", script, str(place), str(fifo)]
+    child = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+    pid, scratch = fifo.read_text().split()
+    assert Path(scratch).exists()
+    child.terminate()
+    child.wait(60)
+    assert not Path(scratch).exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
 
 
 def test_scratch_below_what_it_covers_is_refused(
