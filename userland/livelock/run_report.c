@@ -139,7 +139,8 @@ static bool all_right(const struct apps *apps, const struct measurement *m)
 		{ (s64)m->bad, "are malformed and were received" },
 		{ (s64)m->strange, "are none of the source's" },
 		{ (s64)apps_disorder(apps), "are out of order" },
-		{ (s64)(fate.ring + fate.other) - (s64)sent.malformed, "were refused and are good" },
+		{ (s64)(fate.ring + fate.other) - (s64)sent.malformed,
+		  "were refused and are good" },
 	};
 	bool good = true;
 	unsigned int i;

@@ -71,7 +71,8 @@ def test_the_host_comes_first_and_alone() -> None:
 
 def test_one_in_real_time_beside_one_in_virtual_time() -> None:
     """As long as there are both kinds."""
-    together, met, lock = Barrier(2), [], Lock()
+    together, lock = Barrier(2), Lock()
+    met: list[tuple[int, str]] = []
 
     def run(boot: Boot) -> BootResult:
         with lock:
