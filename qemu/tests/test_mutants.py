@@ -30,7 +30,7 @@ def test_it_applies(lab_paths: Paths, mutant: Mutant) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("mutant", OFTEN, ids=[mutant.name for mutant in OFTEN])
+@pytest.mark.parametrize("mutant", OFTEN, ids=[mutant.kind for mutant in OFTEN])
 def test_it_is_caught(lab_paths: Paths, mutant: Mutant) -> None:
     why = refusal()
     if why:
