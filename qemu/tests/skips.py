@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from lab.guest import ktap
 from lab.guest.result import BootResult
 from lab.host.overlay import refusal
+from lab.suite import kernel_variant
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ ALLOWED = (
     *(
         Allowed(re.compile("test_ipclat_containers"), re.compile(rf"\b{name}\b"), lambda: True)
         for name in ("runc", "youki", "podman", "docker")
+    ),
+    Allowed(
+        re.compile("test_fast_commit"),
+        re.compile("the same defect once more"),
+        lambda: kernel_variant(os.environ) == "debug",
     ),
     # Core scheduling of 6.12 does not bear it: see the suite.
     Allowed(re.compile("lottery-torture-core-"), re.compile("--no-hotplug"), lambda: True),

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How long each suite may take on two cores, in host seconds.
+
+About two and a half times what was measured on a quiet machine. A suite that takes
+longer is named at the end of the run; one that takes four times as long is lost.
+$(O)/logs/durations-KERNEL.json has what the last run took.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lab import LabError
+from lab.guest.boot import Boot
+
+GUEST = {
+    "boot": 25,
+    "kunit": 15,
+    "lottery-api": 20,
+    "lottery-list": 70,
+    "lottery-rbtree": 70,
+    "lottery-tools": 25,
+    "lottery-smp-list": 35,
+    "lottery-smp-rbtree": 35,
+    "lottery-nohz": 15,
+    "lottery-torture-list": 60,
+    "lottery-torture-rbtree": 110,
+    "lottery-torture-core": 120,
+    "wrais-api": 20,
+    "wrais-io": 90,
+    "wrais-journal": 40,
+    "wrais-safety": 200,
+    "ipclat": 70,
+    "ipclat-containers": 60,
+    "udprate": 90,
+    "udprate-tools": 80,
+    "livelock": 90,
+    "livelock-ports": 20,
+    "livelock-tools": 15,
+    "livelock-driver": 120,
+    "livelock-torture": 30,
+    "livelock-torture-smp": 30,
+    "livelock-torture-calm": 30,
+}
+"""On the normal kernel, in full."""
+
+BUDGETS = {"guest": GUEST}
+
+
+def budgeted(boot: Boot) -> Boot:
+    """The suite with its budget.  Raises LabError if it has none."""
+    of_kernel = BUDGETS[boot.machine.kernel]
+    if boot.name not in of_kernel:
+        raise LabError(f"{boot.name}: no budget on the {boot.machine.kernel} kernel", exit_code=1)
+    return replace(boot, budget_s=of_kernel[boot.name])
