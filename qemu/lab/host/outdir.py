@@ -16,7 +16,7 @@ from lab.paths import Paths
 # What make can build again from the source, the image and the environment, which clean keeps.
 BUILT = (
     *("kernel-*", "symbol-off-*", "userland", "logs", "pytest", "pycache", "mypy", "ruff"),
-    *("tags", "compile_commands.json", "defconfig", "mutants", "series"),
+    *("tags", "compile_commands.json", "defconfig"),
 )
 KEPT = (
     *("pristine", "pristine.json", "pristine.part", "linux", "linux.json", "linux.part"),

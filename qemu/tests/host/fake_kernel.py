@@ -86,7 +86,7 @@ def patch(
         "From: A Hacker <hacker@localhost>\n"
         "Date: Wed, 1 Jan 2025 00:00:00 +0000\n"
         "Subject: [PATCH] sched: Change a line\n\n"
-        "The line says 5 where a word is wanted: nobody who reads it aloud can\n"
+        "The line says 5 where a word is wanted: read aloud, one could not\n"
         "tell it from a digit of the number before.\n\n"
         "Signed-off-by: A Hacker <hacker@localhost>\n"
         "---\n"
