@@ -131,7 +131,7 @@ def for_debug(boot: Boot) -> Boot:
     leaks = Program("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
     machine = replace(machine_for("debug", boot.machine), accel="tcg")
     programs = (*patient, leaks)
-    return replace(boot, machine=machine, programs=programs, budget_s=boot.debug_budget_s)
+    return replace(boot, machine=machine, programs=programs)
 
 
 def shortened(boot: Boot) -> Boot:

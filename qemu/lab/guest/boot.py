@@ -106,8 +106,7 @@ class Boot:
     disk is a file system that the guest finds as extents in /lab/disk. defer
     keeps all output in the guest's memory until the last program is done. With
     host there is no guest: the programs run here, before any guest. budget_s
-    and debug_budget_s are the host seconds that it may take on two cores, on
-    the normal kernel and on the one with checks. mode says what PID 1 does:
+    are the host seconds that it may take on two cores. mode says what PID 1 does:
     one program after the other, a shell on terminal, or one command whose
     output and status are passed on.
     """
@@ -120,7 +119,6 @@ class Boot:
     defer: bool = False
     host: bool = False
     budget_s: float | None = None
-    debug_budget_s: float | None = None
     mode: str = "plan"
     terminal: Terminal | None = None
 

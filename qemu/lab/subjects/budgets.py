@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """How long each suite may take on two cores, in host seconds.
 
-About two and a half times what was measured on a quiet machine. A suite that takes
+About two to three times what was measured on a quiet machine. A suite that takes
 longer is named at the end of the run; one that takes four times as long is lost.
 $(O)/logs/durations-KERNEL.json has what the last run took.
 """
@@ -44,7 +44,38 @@ GUEST = {
 }
 """On the normal kernel, in full."""
 
-BUDGETS = {"guest": GUEST}
+DEBUG = {
+    "boot": 180,
+    "kunit": 120,
+    "lottery-api": 160,
+    "lottery-list": 160,
+    "lottery-rbtree": 160,
+    "lottery-tools": 160,
+    "lottery-smp-list": 320,
+    "lottery-smp-rbtree": 320,
+    "lottery-nohz": 120,
+    "lottery-torture-list": 180,
+    "lottery-torture-rbtree": 180,
+    "lottery-torture-core": 200,
+    "wrais-api": 120,
+    "wrais-io": 600,
+    "wrais-journal": 400,
+    "wrais-safety": 300,
+    "ipclat": 300,
+    "ipclat-containers": 330,
+    "udprate": 100,
+    "udprate-tools": 110,
+    "livelock": 640,
+    "livelock-ports": 220,
+    "livelock-tools": 110,
+    "livelock-driver": 440,
+    "livelock-torture": 160,
+    "livelock-torture-smp": 170,
+    "livelock-torture-calm": 150,
+}
+"""On the kernel with checks, shortened; about twice what was measured."""
+
+BUDGETS = {"guest": GUEST, "debug": DEBUG}
 
 
 def budgeted(boot: Boot) -> Boot:

@@ -8,6 +8,7 @@ from lab.experiment import Experiment
 from lab.guest.boot import Boot
 from lab.subjects import ipc, livelock, lottery, udp, wrais
 from lab.subjects.base import suite as base_suite
+from lab.subjects.budgets import budgeted
 from lab.subjects.ipc import suite as ipc_suite
 from lab.subjects.livelock import suite as livelock_suite
 from lab.subjects.lottery import suite as lottery_suite
@@ -38,7 +39,7 @@ def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
         found = tuple(map(shortened, found))
     if kernel == "debug":
         found = tuple(for_debug(boot) for boot in found if any(p.debug for p in boot.programs))
-    return found
+    return tuple(map(budgeted, found))
 
 
 def names() -> list[str]:

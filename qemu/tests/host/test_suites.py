@@ -11,6 +11,7 @@ from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import Paths
+from lab.subjects.budgets import BUDGETS, budgeted
 from lab.subjects.registry import suites
 from lab.suite import SCENARIOS, header, kernel_variant, scenario, unmet
 from tests.conftest import chosen
@@ -111,3 +112,12 @@ def test_a_program_that_must_print_ktap(built: Paths, fake_machine: Machine) -> 
     result = run_boot(built, Boot("ktap", fake_machine, tuple(programs)), built.logs / "ktap")
     assert not result.ok
     assert result.program("beta").reason == "it printed no KTAP"
+
+
+@pytest.mark.parametrize("kernel", ["guest", "debug"])
+def test_each_suite_has_a_budget(kernel: str) -> None:
+    """And nothing else has."""
+    assert {suite.name for suite in suites(kernel)} == set(BUDGETS[kernel])
+    assert all(suite.budget_s for suite in suites(kernel))
+    with pytest.raises(LabError, match="new: no budget on the guest kernel"):
+        budgeted(Boot("new"))

@@ -36,7 +36,6 @@ def _ipclat() -> Boot:
             _ipclat_run("hogs-fifo", waiting, "--hogs", "2", "--policy", "fifo"),
             _ipclat_run("hogs-lottery", waiting, "--hogs", "2", *tickets),
         ),
-        budget_s=70,
     )
 
 
@@ -48,7 +47,7 @@ def _ipclat_containers() -> Boot:
     """Two containers of crun, from the root image."""
     policies = ("other", "rr:90", "lottery:1000")
     programs = (*map(_containers, policies), scenario("ipc/containers-interrupted"))
-    return Boot("ipclat-containers", smp_machine(2), programs, budget_s=60)
+    return Boot("ipclat-containers", smp_machine(2), programs)
 
 
 def boots() -> tuple[Boot, ...]:

@@ -41,7 +41,6 @@ def _loopback() -> Boot:
             ),
             Program("too-much", ("udprate", "-t", "1", "--loop", *too_much), 60),
         ),
-        budget_s=90,
     )
 
 
@@ -63,7 +62,6 @@ def _tools() -> Boot:
             scenario("udp/refuses-too-much"),
             scenario("udp/best-effort"),
         ),
-        budget_s=80,
     )
 
 

@@ -27,6 +27,7 @@ JOURNAL_DATA = (
     *("--mount-options", "data=journal", "--probe", "write70", "--pages", "1000"),
     *("-r", "0", "-w", "2"),
 )
+LESS_DATA = ("--probe", "fsync", "-w", "1", "--limit", "400")
 # A short window: who uses the disk for a second has used it for long.
 WINDOW = ("--knob", "floor_window_ms=1000")
 RANDOM = ("--probe", "random", "--pages", "1000", *WINDOW)
@@ -129,16 +130,17 @@ def _io() -> Boot:
 
 
 def _journal() -> Boot:
-    """Data in the journal, on a new file system: with files that are there, none need join."""
+    """Data in the journal, on a new file system: with files that are there, none need join.
+
+    In real time 70 MB of it take the kernel with checks minutes: there it writes less.
+    """
+    data = _run("data", *PRIVILEGED, *JOURNAL_DATA, expect=("joins", "flusher_skips"))
+    less = _run("data", *PRIVILEGED, *JOURNAL_DATA, *LESS_DATA)
     return Boot(
         "wrais-journal",
         _machine(),
-        (
-            Program("disk", slowdisk.DISK),
-            _run("data", *PRIVILEGED, *JOURNAL_DATA, expect=("joins", "flusher_skips")),
-        ),
+        (Program("disk", slowdisk.DISK), replace(data, short=less.argv)),
         disk=DISK,
-        budget_s=40,
     )
 
 
