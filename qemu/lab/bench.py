@@ -13,6 +13,7 @@ from lab import LabError
 from lab.experiment import FULL, QUICK, SCOPES, Experiment, measuring, require
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
+from lab.guest.result import BootResult
 from lab.host.progress import Progress
 from lab.paths import Paths
 from lab.report.goals import Verdict, goals_json, goals_text, missed
@@ -68,7 +69,7 @@ def measure(bench: Bench, runner: Runner) -> tuple[Measured, list[dict[str, str]
     return first, runs
 
 
-def run_all(boots: list[Boot], runner: Runner, workers: int, label: str) -> Any:
+def run_all(boots: list[Boot], runner: Runner, workers: int, label: str) -> list[BootResult]:
     """The results of all boots, with progress; the first error is raised at once."""
     progress = Progress(label, len(boots), "boots")
     try:

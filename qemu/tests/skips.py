@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -22,11 +21,6 @@ class Allowed:
     where: re.Pattern[str]
     why: re.Pattern[str]
     here: Callable[[], bool]
-
-
-def without(program: str) -> Callable[[], bool]:
-    """This machine does not have the program."""
-    return lambda: shutil.which(program) is None
 
 
 ALLOWED = (
