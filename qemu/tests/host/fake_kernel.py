@@ -71,6 +71,13 @@ def set_series(paths: Paths, patches: dict[str, str]) -> None:
     (paths.patches / "series").write_text("# a comment\n\n" + "".join(f"{n}\n" for n in patches))
 
 
+# The reason that a patch made here gives in its message.
+WHY = (
+    "The line says 5 where a word is wanted: read aloud, one could not\n"
+    "tell it from a digit of the number before."
+)
+
+
 def patch(
     name: str = "kernel/sched/core.c",
     old: tuple[str, ...] = ("line 4", "line 5", "line 6"),
@@ -86,8 +93,7 @@ def patch(
         "From: A Hacker <hacker@localhost>\n"
         "Date: Wed, 1 Jan 2025 00:00:00 +0000\n"
         "Subject: [PATCH] sched: Change a line\n\n"
-        "The line says 5 where a word is wanted: read aloud, one could not\n"
-        "tell it from a digit of the number before.\n\n"
+        f"{WHY}\n\n"
         "Signed-off-by: A Hacker <hacker@localhost>\n"
         "---\n"
         f" {name} | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n"

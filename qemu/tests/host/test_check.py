@@ -9,7 +9,7 @@ from lab import LabError
 from lab.paths import Paths
 from lab.tree import check, patches
 from lab.tree.patches import Patch
-from tests.host.fake_kernel import checkout, patch, set_series, tarball
+from tests.host.fake_kernel import WHY, checkout, patch, set_series, tarball
 
 GOOD = patch()
 
@@ -43,7 +43,7 @@ def test_a_patch_adds_no_file() -> None:
         ("Date: Wed, 1 Jan 2025 00:00:00 +0000\n", "", "no Date: line"),
         ("Subject: [PATCH] sched: Change a line\n", "", "no Subject: line"),
         ("Signed-off-by: A Hacker <hacker@localhost>\n", "", "no Signed-off-by"),
-        ("The line says 5 where a word is wanted: nobody who reads it aloud can\n", "", "say why"),
+        (f"{WHY}\n\n", "", "say why"),
     ],
 )
 def test_a_message_has_everything(old: str, new: str, complaint: str) -> None:
