@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -117,8 +117,8 @@ def unmet(boot: Boot) -> list[str]:
     return found
 
 
-def for_debug(boot: Boot) -> Boot:
-    """The boot with the kernel with checks: patient, roomy, leaks looked for at its end.
+def _patient(boot: Boot) -> Boot:
+    """The boot with the kernel with checks: more time, more room, and what is worth it.
 
     In real time, always: virtual time costs it twice as much, and what it is to
     find are faults on the way, not shares to the per cent.
@@ -128,10 +128,42 @@ def for_debug(boot: Boot) -> Boot:
         for program in boot.programs
         if program.debug
     )
+    machine = replace(machine_for("debug", boot.machine), accel="tcg", icount_shift=0)
+    return replace(boot, machine=machine, programs=patient)
+
+
+def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:
+    """Boots that need the same machine as one, "ONE+OTHER", and the others as they are.
+
+    Their programs follow each other, and their budgets add up. A root image disturbs
+    nobody who needs none. What writes to a disk of its own stays alone.
+    """
+    groups: dict[object, list[Boot]] = {}
+    for boot in boots:
+        shared = not boot.disk and boot.mode == "plan"
+        key = replace(boot.machine, root=True) if shared else boot.name
+        groups.setdefault(key, []).append(boot)
+    return tuple(
+        replace(
+            group[0],
+            name="+".join(boot.name for boot in group),
+            machine=replace(group[0].machine, root=any(boot.machine.root for boot in group)),
+            programs=tuple(program for boot in group for program in boot.programs),
+            budget_s=sum(boot.budget_s or 0.0 for boot in group) or None,
+        )
+        for group in groups.values()
+    )
+
+
+def for_debug(boots: Iterable[Boot]) -> tuple[Boot, ...]:
+    """The boots for the kernel with checks, leaks looked for at the end of each.
+
+    One guest for all that need the same machine: to boot it and to look for
+    leaks takes longer than most suites.
+    """
     leaks = Program("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
-    machine = replace(machine_for("debug", boot.machine), accel="tcg")
-    programs = (*patient, leaks)
-    return replace(boot, machine=machine, programs=programs)
+    patient = [_patient(boot) for boot in boots if any(p.debug for p in boot.programs)]
+    return tuple(replace(boot, programs=(*boot.programs, leaks)) for boot in together(patient))
 
 
 def shortened(boot: Boot) -> Boot:

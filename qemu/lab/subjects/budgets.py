@@ -78,9 +78,9 @@ DEBUG = {
 BUDGETS = {"guest": GUEST, "debug": DEBUG}
 
 
-def budgeted(boot: Boot) -> Boot:
-    """The suite with its budget.  Raises LabError if it has none."""
-    of_kernel = BUDGETS[boot.machine.kernel]
+def budgeted(boot: Boot, kernel: str) -> Boot:
+    """The suite with its budget on a kernel.  Raises LabError if it has none."""
+    of_kernel = BUDGETS[kernel]
     if boot.name not in of_kernel:
-        raise LabError(f"{boot.name}: no budget on the {boot.machine.kernel} kernel", exit_code=1)
+        raise LabError(f"{boot.name}: no budget on the {kernel} kernel", exit_code=1)
     return replace(boot, budget_s=of_kernel[boot.name])

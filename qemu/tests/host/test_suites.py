@@ -7,13 +7,14 @@ import pytest
 
 from lab import LabError
 from lab.guest.boot import Boot, Program
+from lab.guest.ext4 import Ext4
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import Paths
 from lab.subjects.budgets import BUDGETS, budgeted
 from lab.subjects.registry import suites
-from lab.suite import SCENARIOS, header, kernel_variant, scenario, unmet
+from lab.suite import SCENARIOS, header, kernel_variant, scenario, together, unmet
 from tests.conftest import chosen
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@ls", "@rmmod")
@@ -40,14 +41,14 @@ def test_debug() -> None:
     """More room, more time, and leaks are looked for after everything else."""
     before = {suite.name: suite for suite in suites("guest")}
     for debug in suites("debug"):
-        plain = before[debug.name]
-        assert debug.machine.mem_mb > plain.machine.mem_mb
+        plain = [before.pop(name) for name in debug.name.split("+")]
         assert debug.machine.real_time
         assert debug.programs[-1].argv == ("@kmemleak",)
-        wanted = [program for program in plain.programs if program.debug]
-        assert wanted
+        wanted = [program for suite in plain for program in suite.programs if program.debug]
+        assert wanted and all(debug.machine.mem_mb > suite.machine.mem_mb for suite in plain)
         for one, other in zip(wanted, debug.programs[:-1], strict=True):
             assert other.timeout_s > one.timeout_s and other.argv == one.argv
+    assert not any(program.debug for suite in before.values() for program in suite.programs)
 
 
 def test_short() -> None:
@@ -117,7 +118,19 @@ def test_a_program_that_must_print_ktap(built: Paths, fake_machine: Machine) -> 
 @pytest.mark.parametrize("kernel", ["guest", "debug"])
 def test_each_suite_has_a_budget(kernel: str) -> None:
     """And nothing else has."""
-    assert {suite.name for suite in suites(kernel)} == set(BUDGETS[kernel])
+    names = [name for suite in suites(kernel) for name in suite.name.split("+")]
+    assert sorted(names) == sorted(BUDGETS[kernel])
     assert all(suite.budget_s for suite in suites(kernel))
     with pytest.raises(LabError, match="new: no budget on the guest kernel"):
-        budgeted(Boot("new"))
+        budgeted(Boot("new"), "guest")
+
+
+def test_suites_of_one_machine_share_a_guest() -> None:
+    """Nothing is lost: neither a program, nor its order, nor what it needs, nor its time."""
+    one, other = Program("one", ("one",)), Program("other", ("other",))
+    alone = Boot("alone", Machine(cpus=4), (one,), budget_s=1)
+    first = Boot("first", Machine(root=False), (one,), budget_s=10)
+    second = Boot("second", Machine(root=True), (other,), budget_s=20)
+    disk = Boot("disk", Machine(), (one,), disk=Ext4(64), budget_s=2)
+    shared = Boot("first+second", Machine(root=True), (one, other), budget_s=30)
+    assert together([first, alone, second, disk]) == (shared, alone, disk)

@@ -218,7 +218,7 @@ def _livelock_torture(name: str, cpus: int, *args: str, calm: bool = False) -> B
     return Boot(
         name,
         replace(machine, modules=(DRIVER, SOURCE), nics=pairs(2)),
-        (Program("livelock-torture", (*program, "4"), 60, short=short),),
+        (Program(name.removeprefix("livelock-"), (*program, "4"), 60, short=short),),
     )
 
 
