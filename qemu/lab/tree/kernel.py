@@ -42,12 +42,17 @@ _OBJECT = re.compile(r"\.k?o$")
 _CHATTER = re.compile(r"^(Kernel: |make(\[\d+\])?: (Nothing|Entering|Leaving|')|mkdir |$)")
 
 
+# ccache must see .incbin, which it does not cache: the compressed kernel comes into
+# the boot image that way. With dependencies from the compiler it does not look, and
+# takes an old image for the new one if both are of the same size. The name keeps
+# entries out that were made so.
+CCACHE = {"CCACHE_NODEPEND": "1", "CCACHE_SLOPPINESS": "", "CCACHE_NAMESPACE": "kernel"}
+
+
 def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Ours, without what would leak into kbuild or git.
 
     Started by a hook of git, GIT_DIR would point at a person's repository.
-    ccache, if there is one, takes dependencies from the compiler instead of
-    preprocessing every file once more to find them.
     """
     env = os.environ if environ is None else environ
     kept = {
@@ -55,7 +60,7 @@ def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
         for name, value in env.items()
         if name not in HIDDEN and not name.startswith("GIT_")
     }
-    return {"CCACHE_DEPEND": "1", **kept}
+    return {**kept, **CCACHE}
 
 
 def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = False) -> list[str]:

@@ -2,6 +2,9 @@
 """Driving kbuild: what it is told, what is shown of what it says."""
 
 import json
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,20 @@ def test_compiler(
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if ccache else None)
     argv = kernel.kbuild(paths, "guest", ["bzImage"], llvm)
     assert {word for word in argv if word.startswith(("CC=", "LLVM="))} == expected
+
+
+def test_what_is_included_as_it_is_is_never_old(tmp_path: Path) -> None:
+    """An object with other bytes by .incbin, of the same number, is another object."""
+    source = tmp_path / "piggy.S"
+    source.write_text('.incbin "image"\n')
+    cached = ["ccache"] if shutil.which("ccache") else []
+    argv = [*cached, "gcc", "-Wp,-MMD,piggy.d", "-c", "-o", "piggy.o", source.name]
+    for depend in ("CCACHE_DEPEND", "CCACHE_NODEPEND"):
+        asked = {**os.environ, depend: "1", "CCACHE_DIR": str(tmp_path / "cache")}
+        for image in (b"first image", b"other image"):
+            (tmp_path / "image").write_bytes(image)
+            subprocess.run(argv, cwd=tmp_path, env=kernel.environment(asked), check=True)
+            assert image in (tmp_path / "piggy.o").read_bytes()
 
 
 def test_our_make_variables_do_not_leak(
