@@ -66,24 +66,57 @@ int read_number(const char *path, u64 *value)
 	return parse_number(text, 0, ~0ULL, value) ? 0 : -EINVAL;
 }
 
-int read_task_stat(pid_t pid, struct task_stat *stat)
+/* The name in @text, which may hold anything; what follows it, NULL when there is none. */
+static const char *take_name(const char *text, char *name, size_t size)
 {
-	char path[64], text[1024];
+	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
+	size_t length;
+
+	if (!begin || !end || end < begin)
+		return NULL;
+	length = (size_t)(end - begin - 1);
+	if (length >= size)
+		length = size - 1;
+	memcpy(name, begin + 1, length);
+	name[length] = '\0';
+	return end + 1;
+}
+
+static int read_stat(const char *path, struct task_stat *stat)
+{
 	const char *rest;
+	char text[1024];
 	int length;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	length = read_text(path, text, sizeof(text));
 	if (length < 0)
 		return length;
-	rest = strrchr(text, ')');	/* the name may hold anything */
+	rest = take_name(text, stat->name, sizeof(stat->name));
 	if (!rest)
 		return -EINVAL;
-	if (sscanf(rest + 1,
-		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u",
-		   &stat->state, &stat->priority, &stat->nice, &stat->cpu) != 4)
+	/* fields 3, 14, 15, 18, 19, 22 and 39 */
+	if (sscanf(rest,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %*s %*s %ld %ld %*s %*s %llu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u",
+		   &stat->state, &stat->user_ticks, &stat->system_ticks, &stat->priority,
+		   &stat->nice, &stat->started_ticks, &stat->cpu) != 7)
 		return -EINVAL;
 	return 0;
+}
+
+int read_task_stat(pid_t pid, struct task_stat *stat)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_stat(path, stat);
+}
+
+int read_thread_stat(pid_t pid, pid_t tid, struct task_stat *stat)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	return read_stat(path, stat);
 }
 
 bool task_asleep(pid_t pid)

@@ -16,16 +16,23 @@ int write_text(const char *path, const char *text);
 /* Read a file that holds one decimal number; 0 or -errno. */
 int read_number(const char *path, u64 *value);
 
-/* What /proc/PID/stat says. */
+/* What /proc/PID/stat says. Ticks are those of sysconf(_SC_CLK_TCK). */
 struct task_stat {
+	char name[64];		/* those of kernel threads are longer than 15 */
 	char state;		/* 'R', 'S', 'D', 'T', 'Z' ... */
+	u64 user_ticks;
+	u64 system_ticks;
 	long priority;		/* 20 + nice, or below 0 while real time */
 	long nice;
+	u64 started_ticks;	/* after boot: tells tasks of the same number apart */
 	unsigned int cpu;	/* where it runs or ran last */
 };
 
-/* 0 or -errno (-ENOENT or -ESRCH when the task is gone). */
+/* 0 or -errno (-ENOENT or -ESRCH when the task is gone). Times are of all threads. */
 int read_task_stat(pid_t pid, struct task_stat *stat);
+
+/* The same of one thread of process @pid, times too. */
+int read_thread_stat(pid_t pid, pid_t tid, struct task_stat *stat);
 
 /* The task is in interruptible sleep. */
 bool task_asleep(pid_t pid);

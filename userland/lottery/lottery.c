@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * lottery.c - run a command with lottery tickets, give tickets to a running
- * task, show what a task has. Feels like chrt(1).
+ * task, show what a task has. Feels like chrt(1). What all tasks have and get,
+ * second by second, is lottery_top.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -16,15 +17,17 @@
 #include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "target.h"
+#include "top.h"
 
 static const char usage[] =
 "Usage: lottery -t TICKETS [options] COMMAND [ARGUMENT...]\n"
 "       lottery -t TICKETS [options] -p PID\n"
 "       lottery [-a] [--json] -p PID\n"
 "       lottery -m\n"
+"       lottery top [-d S] [-n N] [-s KEY] [-b]\n"
 "\n"
 "Run a command in the SCHED_LOTTERY class, move a running task there, or show\n"
-"what a task has.\n"
+"what a task has; top shows again and again what all of them are due and get.\n"
 "\n"
 "  -t, --tickets TICKETS     1..1000000, or 0 to derive them from the nice value\n"
 "  -q, --quantum MICROS      100..1000000, rounded up to ticks; 0 for one tick\n"
@@ -35,7 +38,13 @@ static const char usage[] =
 "  -v, --verbose             say what is done\n"
 "      --json                one JSON object a line\n"
 "  -h, --help                this text\n"
-"  -V, --version             the version\n";
+"  -V, --version             the version\n"
+"\n"
+"Options of top:\n"
+"  -d, --delay S             1..3600 seconds from one look to the next (1)\n"
+"  -n, --count N             end after 1..1000000000 looks (no end)\n"
+"  -s, --sort KEY            tickets or got (tickets)\n"
+"  -b, --batch               plain text; so it is without a terminal anyway\n";
 
 struct options {
 	bool set;		/* -t was given */
@@ -321,6 +330,8 @@ int main(int argc, char **argv)
 	struct options o = { };
 
 	args_init("lottery");
+	if (argc > 1 && !strcmp(argv[1], "top"))
+		return lottery_top(argc - 1, argv + 1, usage);
 	parse(argc, argv, &o);
 	check(argc, argv, &o);
 	if (o.limits)

@@ -4,6 +4,7 @@ programs += $(addprefix lottery/,lottery lottery-fair lottery-scale lottery-shar
 	lottery-pipe lottery-floor)
 tests += $(addprefix lottery/tests/,lottery-api lottery-smp lottery-torture)
 
+lottery-parts := lottery_top top_look top_show
 lottery-fair-parts := race
 lottery-share-parts := share_cases share_report race
 lottery-api-parts := $(addprefix tests/api_,common refuse accept inherit effect boost proc)

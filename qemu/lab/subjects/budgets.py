@@ -19,7 +19,7 @@ GUEST = {
     "lottery-api": 20,
     "lottery-list": 70,
     "lottery-rbtree": 70,
-    "lottery-tools": 25,
+    "lottery-tools": 45,
     "lottery-smp-list": 35,
     "lottery-smp-rbtree": 35,
     "lottery-nohz": 15,

@@ -76,10 +76,13 @@ def _tools() -> Boot:
         (
             scenario("lottery/run-with-tickets"),
             scenario("lottery/limits"),
+            scenario("lottery/top"),
             scenario("lottery/tracepoints"),
             scenario("lottery/no-sysrq"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
             refused("refuse-huge-tickets", "lottery -t 1000001 true"),
+            refused("refuse-top-delay", "lottery top --delay 0"),
+            refused("refuse-top-sort", "lottery top --sort pid"),
             scenario("lottery/refuse-task-file"),
             refused("refuse-empty-file", "lottery-fair /dev/null"),
             refused("refuse-no-tasks", "lottery-fair --tasks 0"),

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Name: top
+# What: lottery top shows two hogs of 3:1 on one CPU: 75 % and 25 % are due, and about as much got.
+# Needs: root cpus=2
+# Time: 60
+# Debug: no
+lottery -t 300 taskset -c 1 sh -c 'while :; do :; done' &
+many=$!
+lottery -t 100 taskset -c 1 sh -c 'while :; do :; done' &
+few=$!
+lottery top --batch --delay 3 --count 2 >/tmp/out
+cat /tmp/out
+test "$(grep -c '^lottery top: .* 2 tasks; 400 tickets' /tmp/out)" -eq 2
+# PID CPU S TICKETS FROM QUANTUM DUE% GOT%: ten points are seven standard deviations
+awk -v many="$many" -v few="$few" '
+function near(got, due) { return got >= due - 10 && got <= due + 10 }
+$1 == "1" && $2 == 2 && $3 == 400 && $4 > 0 { cpu++ }
+$1 == many && $4 == 300 && $7 == "75.0" && near($8, 75) { good++ }
+$1 == few && $4 == 100 && $7 == "25.0" && near($8, 25) { good++ }
+END { exit cpu != 2 || good != 4 }' /tmp/out
+
+# Anybody may look; one that is asleep is due nothing.
+kill -STOP "$few"
+setpriv --reuid 65534 --clear-groups lottery top --count 1 --sort got >/tmp/out
+cat /tmp/out
+awk -v many="$many" -v few="$few" '
+$1 == many && $7 == "100.0" { good++ }
+$1 == few && $3 == "T" && $7 == "-" && $8 == "0.0" { good++ }
+END { exit good != 2 }' /tmp/out
+
+# Ended by a signal, it has a good status, and gives the terminal back.
+for signal in INT TERM; do
+	TERM=linux script -qefc "timeout --preserve-status -s $signal 2 lottery top" \
+		/tmp/screen >/dev/null
+	grep -F "$(printf '\033[?1049h')" /tmp/screen >/dev/null
+	grep -F "$(printf '\033[?25h\033[?1049l')" /tmp/screen >/dev/null
+done

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * top.h - lottery top: what tickets buy and what tasks get, look by look.
+ *
+ * The kernel counts CPU time and draws. What a task has won is not counted; its
+ * CPU time in quanta is as good, and says it here as a part of a CPU.
+ */
+#ifndef LOTTERY_TOP_H
+#define LOTTERY_TOP_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "lottery_proc.h"
+#include "types.h"
+
+struct top_task {
+	pid_t tid;
+	u64 started_ticks;	/* with tid: who it is */
+	char name[64];		/* printable */
+	char state;
+	u32 cpu;		/* where it runs or ran last */
+	u64 cpus;		/* where it may run */
+	u32 tickets;
+	bool derived;		/* from its nice value */
+	u64 quantum_ns;		/* 0: one tick */
+
+	u64 read_ns;		/* when the following was read */
+	u64 ran_ns;		/* CPU time so far */
+	u64 waited_ns;		/* on a run queue, up to when it last ran; 0: not counted */
+	u64 runs;		/* how often it was put on a CPU; 0: not counted */
+
+	/* since the look before, see top_compare() */
+	bool known;		/* it was there then; or got and runs_s mean nothing */
+	bool wanted;		/* it was runnable, at least for a while */
+	double got;		/* in CPUs */
+	double due;		/* in CPUs, if it wanted and due_known */
+	double runs_s;
+};
+
+/* One look at everything. */
+struct top_look {
+	u64 read_ns;		/* when state was read */
+	struct lottery_state state;
+	struct top_task *task;
+	size_t count;
+	size_t room;
+	bool due_known;
+};
+
+/* All lottery tasks that /proc shows; @look is empty or has been used before. */
+void top_look(struct top_look *look);
+
+/* What has happened since @before, whose tasks it sorts. */
+void top_compare(struct top_look *look, struct top_look *before);
+
+enum top_sort {
+	TOP_BY_TICKETS,
+	TOP_BY_GOT,
+};
+
+/*
+ * Print a look, of which it sorts the tasks, as lines that end with @end: all, if
+ * @rows is 0, or at most @rows of them (8 if that is less).
+ */
+void top_show(struct top_look *look, const struct top_look *before, enum top_sort sort,
+	      const char *end, unsigned int rows);
+
+/* The subcommand, argv[0] is its name. */
+int lottery_top(int argc, char **argv, const char *usage);
+
+#endif /* LOTTERY_TOP_H */
