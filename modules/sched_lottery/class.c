@@ -58,7 +58,7 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	u64 begin = lottery_stats_begin();
 
 	p->lottery.entry.tickets = lottery_task_tickets(p);
-	lottery_pool_ops->insert(&lrq->pool, &p->lottery.entry);
+	lottery_pool_insert(&lrq->pool, &p->lottery.entry);
 	if (p->nr_cpus_allowed > 1)
 		list_add_tail(&p->lottery.migratable, &lrq->migratable);
 	if (lrq->pool.nr == 1) {
@@ -79,7 +79,7 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	update_curr_lottery(rq);
 
 	begin = lottery_stats_begin();
-	lottery_pool_ops->remove(&lrq->pool, &p->lottery.entry);
+	lottery_pool_remove(&lrq->pool, &p->lottery.entry);
 	list_del_init(&p->lottery.migratable);
 	if (lrq->holder == p)
 		lrq->holder = NULL;

@@ -82,7 +82,7 @@ struct task_struct *lottery_draw(struct rq *rq)
 		winning = lottery_random_below(per_cpu_ptr(&lottery_rnd, cpu_of(rq)),
 					       pool->tickets);
 
-	e = lottery_pool_ops->draw(pool, winning);
+	e = lottery_pool_draw(pool, winning);
 	lottery_stats_end(lrq, LOTTERY_DRAW, begin);
 
 	p = container_of(e, struct task_struct, lottery.entry);

@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/prio.h>
+#include <linux/static_call.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 
@@ -79,6 +80,59 @@ struct lottery_rq {
 
 /* pool.c APIs: */
 extern const struct lottery_pool_ops *lottery_pool_ops;
+
+DECLARE_STATIC_CALL(lottery_pool_insert, lottery_list_insert);
+DECLARE_STATIC_CALL(lottery_pool_remove, lottery_list_remove);
+DECLARE_STATIC_CALL(lottery_pool_reweight, lottery_list_reweight);
+DECLARE_STATIC_CALL(lottery_pool_draw, lottery_list_draw);
+
+/**
+ * lottery_pool_insert() - put an entry into a pool of the kind that has booted
+ * @pool: the pool of a run queue, which is locked
+ * @e: is in no pool, and has its tickets
+ */
+static __always_inline void
+lottery_pool_insert(struct lottery_pool *pool, struct lottery_entry *e)
+{
+	static_call(lottery_pool_insert)(pool, e);
+}
+
+/**
+ * lottery_pool_remove() - take an entry out of its pool
+ * @pool: the pool of a run queue, which is locked
+ * @e: is in @pool
+ */
+static __always_inline void
+lottery_pool_remove(struct lottery_pool *pool, struct lottery_entry *e)
+{
+	static_call(lottery_pool_remove)(pool, e);
+}
+
+/**
+ * lottery_pool_reweight() - change the tickets of an entry
+ * @pool: the pool of a run queue, which is locked
+ * @e: is in @pool
+ * @tickets: at least one
+ */
+static __always_inline void
+lottery_pool_reweight(struct lottery_pool *pool, struct lottery_entry *e,
+		      u64 tickets)
+{
+	static_call(lottery_pool_reweight)(pool, e, tickets);
+}
+
+/**
+ * lottery_pool_draw() - find the owner of a winning number
+ * @pool: the pool of a run queue, which is locked, and not empty
+ * @winning: below pool->tickets
+ *
+ * Return: the owner.
+ */
+static __always_inline struct lottery_entry *
+lottery_pool_draw(const struct lottery_pool *pool, u64 winning)
+{
+	return static_call(lottery_pool_draw)(pool, winning);
+}
 
 /* class.c APIs: */
 void init_lottery_rq(struct lottery_rq *lrq);

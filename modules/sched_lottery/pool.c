@@ -8,6 +8,7 @@
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/mmu_context.h>
+#include <linux/static_call.h>
 #include <linux/string.h>
 
 #include "sched.h"
@@ -21,9 +22,34 @@ static const struct lottery_pool_ops *const lottery_pools[] __initconst = {
 #endif
 };
 
+#if defined(CONFIG_SCHED_LOTTERY_DEFAULT_LIST)
+# define LOTTERY_DEFAULT(_op) lottery_list_##_op
+# define LOTTERY_DEFAULT_POOL lottery_pool_list
+#else
+# define LOTTERY_DEFAULT(_op) lottery_rbtree_##_op
+# define LOTTERY_DEFAULT_POOL lottery_pool_rbtree
+#endif
+
 const struct lottery_pool_ops *lottery_pool_ops __ro_after_init =
-	IS_ENABLED(CONFIG_SCHED_LOTTERY_DEFAULT_LIST) ? &lottery_pool_list :
-							&lottery_pool_rbtree;
+	&LOTTERY_DEFAULT_POOL;
+
+DEFINE_STATIC_CALL(lottery_pool_insert, LOTTERY_DEFAULT(insert));
+DEFINE_STATIC_CALL(lottery_pool_remove, LOTTERY_DEFAULT(remove));
+DEFINE_STATIC_CALL(lottery_pool_reweight, LOTTERY_DEFAULT(reweight));
+DEFINE_STATIC_CALL(lottery_pool_draw, LOTTERY_DEFAULT(draw));
+
+/*
+ * Static calls can be changed since static_call_init(), which start_kernel()
+ * calls before it parses the command line; nothing is in a pool yet.
+ */
+static void __init lottery_pool_choose(const struct lottery_pool_ops *ops)
+{
+	lottery_pool_ops = ops;
+	static_call_update(lottery_pool_insert, ops->insert);
+	static_call_update(lottery_pool_remove, ops->remove);
+	static_call_update(lottery_pool_reweight, ops->reweight);
+	static_call_update(lottery_pool_draw, ops->draw);
+}
 
 /* lottery_pool=NAME: parsed by start_kernel() before it calls sched_init(). */
 static int __init lottery_pool_setup(char *name)
@@ -32,7 +58,7 @@ static int __init lottery_pool_setup(char *name)
 
 	for (i = 0; i < ARRAY_SIZE(lottery_pools); i++) {
 		if (!strcmp(name, lottery_pools[i]->name)) {
-			lottery_pool_ops = lottery_pools[i];
+			lottery_pool_choose(lottery_pools[i]);
 			return 1;
 		}
 	}

@@ -63,7 +63,23 @@ struct lottery_pool_ops {
 				      u64 winning);
 };
 
-extern const struct lottery_pool_ops lottery_pool_list;
-extern const struct lottery_pool_ops lottery_pool_rbtree;
+/*
+ * What is called for every turn or wakeup is called directly, not through
+ * struct lottery_pool_ops; see lottery_pool_insert() and its neighbours.
+ */
+#define LOTTERY_DECLARE_POOL(_name)					\
+	extern const struct lottery_pool_ops lottery_pool_##_name;	\
+	void lottery_##_name##_insert(struct lottery_pool *pool,	\
+				      struct lottery_entry *e);		\
+	void lottery_##_name##_remove(struct lottery_pool *pool,	\
+				      struct lottery_entry *e);		\
+	void lottery_##_name##_reweight(struct lottery_pool *pool,	\
+					struct lottery_entry *e,	\
+					u64 tickets);			\
+	struct lottery_entry *						\
+	lottery_##_name##_draw(const struct lottery_pool *pool, u64 winning)
+
+LOTTERY_DECLARE_POOL(list);
+LOTTERY_DECLARE_POOL(rbtree);
 
 #endif /* _SCHED_LOTTERY_POOL_H */

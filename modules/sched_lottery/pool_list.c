@@ -15,30 +15,28 @@ static void lottery_list_init(struct lottery_pool *pool)
 	INIT_LIST_HEAD(&pool->list);
 }
 
-static void
-lottery_list_insert(struct lottery_pool *pool, struct lottery_entry *e)
+void lottery_list_insert(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	list_add_tail(&e->link, &pool->list);
 	pool->tickets += e->tickets;
 	pool->nr++;
 }
 
-static void
-lottery_list_remove(struct lottery_pool *pool, struct lottery_entry *e)
+void lottery_list_remove(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	list_del(&e->link);
 	pool->tickets -= e->tickets;
 	pool->nr--;
 }
 
-static void lottery_list_reweight(struct lottery_pool *pool,
-				  struct lottery_entry *e, u64 tickets)
+void lottery_list_reweight(struct lottery_pool *pool, struct lottery_entry *e,
+			   u64 tickets)
 {
 	pool->tickets += tickets - e->tickets;
 	e->tickets = tickets;
 }
 
-static struct lottery_entry *
+struct lottery_entry *
 lottery_list_draw(const struct lottery_pool *pool, u64 winning)
 {
 	struct lottery_entry *e;

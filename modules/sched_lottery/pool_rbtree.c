@@ -57,8 +57,7 @@ static void lottery_rbtree_init(struct lottery_pool *pool)
 	pool->last = NULL;
 }
 
-static void
-lottery_rbtree_insert(struct lottery_pool *pool, struct lottery_entry *e)
+void lottery_rbtree_insert(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	struct rb_node *last = pool->last;
 
@@ -82,8 +81,7 @@ static void lottery_rbtree_add(const struct lottery_entry *e, s64 delta)
 			lottery_entry_of(parent)->left += delta;
 }
 
-static void
-lottery_rbtree_remove(struct lottery_pool *pool, struct lottery_entry *e)
+void lottery_rbtree_remove(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	lottery_rbtree_add(e, -e->tickets);
 	if (pool->last == &e->node)
@@ -93,8 +91,8 @@ lottery_rbtree_remove(struct lottery_pool *pool, struct lottery_entry *e)
 	pool->nr--;
 }
 
-static void lottery_rbtree_reweight(struct lottery_pool *pool,
-				    struct lottery_entry *e, u64 tickets)
+void lottery_rbtree_reweight(struct lottery_pool *pool,
+			     struct lottery_entry *e, u64 tickets)
 {
 	s64 delta = tickets - e->tickets;
 
@@ -103,7 +101,7 @@ static void lottery_rbtree_reweight(struct lottery_pool *pool,
 	pool->tickets += delta;
 }
 
-static struct lottery_entry *
+struct lottery_entry *
 lottery_rbtree_draw(const struct lottery_pool *pool, u64 winning)
 {
 	const struct rb_node *rb = pool->tree.rb_node;

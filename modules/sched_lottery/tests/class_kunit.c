@@ -32,7 +32,7 @@ static int class_init(struct kunit *test)
 	init_lottery_rq(&f->rq->lottery);
 	f->queued->on_rq = TASK_ON_RQ_QUEUED;
 	f->queued->lottery.entry.tickets = 1;
-	lottery_pool_ops->insert(&f->rq->lottery.pool, &f->queued->lottery.entry);
+	lottery_pool_insert(&f->rq->lottery.pool, &f->queued->lottery.entry);
 	test->priv = f;
 	return 0;
 }
