@@ -20,14 +20,20 @@ static const struct lottery_pool_ops *const lottery_pools[] __initconst = {
 #ifdef CONFIG_SCHED_LOTTERY_RBTREE
 	&lottery_pool_rbtree,
 #endif
+#ifdef CONFIG_SCHED_LOTTERY_SUMS
+	&lottery_pool_sums,
+#endif
 };
 
 #if defined(CONFIG_SCHED_LOTTERY_DEFAULT_LIST)
 # define LOTTERY_DEFAULT(_op) lottery_list_##_op
 # define LOTTERY_DEFAULT_POOL lottery_pool_list
-#else
+#elif defined(CONFIG_SCHED_LOTTERY_DEFAULT_RBTREE)
 # define LOTTERY_DEFAULT(_op) lottery_rbtree_##_op
 # define LOTTERY_DEFAULT_POOL lottery_pool_rbtree
+#else
+# define LOTTERY_DEFAULT(_op) lottery_sums_##_op
+# define LOTTERY_DEFAULT_POOL lottery_pool_sums
 #endif
 
 const struct lottery_pool_ops *lottery_pool_ops __ro_after_init =
@@ -63,10 +69,11 @@ static int __init lottery_pool_setup(char *name)
 		}
 	}
 
-	pr_err("lottery_pool=%s: not a pool of this kernel, using %s; there is%s%s\n",
+	pr_err("lottery_pool=%s: not a pool of this kernel, using %s; there is%s%s%s\n",
 	       name, lottery_pool_ops->name,
 	       IS_ENABLED(CONFIG_SCHED_LOTTERY_LIST) ? " list" : "",
-	       IS_ENABLED(CONFIG_SCHED_LOTTERY_RBTREE) ? " rbtree" : "");
+	       IS_ENABLED(CONFIG_SCHED_LOTTERY_RBTREE) ? " rbtree" : "",
+	       IS_ENABLED(CONFIG_SCHED_LOTTERY_SUMS) ? " sums" : "");
 	return 1;
 }
 __setup("lottery_pool=", lottery_pool_setup);

@@ -6,6 +6,7 @@
  * Chuang, Jelesnianski and Shin: "Process Scheduling" (2017), who_is_winner.
  */
 
+#include <linux/limits.h>
 #include <linux/sched.h>
 
 #include "pool.h"
@@ -52,6 +53,7 @@ lottery_list_draw(const struct lottery_pool *pool, u64 winning)
 
 const struct lottery_pool_ops lottery_pool_list = {
 	.name		= "list",
+	.room		= U32_MAX,
 	.init		= lottery_list_init,
 	.insert		= lottery_list_insert,
 	.remove		= lottery_list_remove,

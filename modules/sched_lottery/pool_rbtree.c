@@ -10,6 +10,7 @@
  * (The reference kept a sum in every node and recomputed all of them.)
  */
 
+#include <linux/limits.h>
 #include <linux/rbtree_augmented.h>
 #include <linux/sched.h>
 
@@ -125,6 +126,7 @@ lottery_rbtree_draw(const struct lottery_pool *pool, u64 winning)
 
 const struct lottery_pool_ops lottery_pool_rbtree = {
 	.name		= "rbtree",
+	.room		= U32_MAX,
 	.init		= lottery_rbtree_init,
 	.insert		= lottery_rbtree_insert,
 	.remove		= lottery_rbtree_remove,

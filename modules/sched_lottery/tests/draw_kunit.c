@@ -113,21 +113,22 @@ static void draw_winners(struct kunit *test, const struct lottery_pool_ops *ops)
 {
 	static const u64 tickets[8] = { 100, 50, 1000, 300, 10, 20, 200, 5 };
 	struct lottery_entry *e = kunit_kcalloc(test, 8, sizeof(*e), GFP_KERNEL);
-	struct lottery_pool pool = { };
+	struct lottery_pool *pool = kunit_kzalloc(test, sizeof(*pool), GFP_KERNEL);
 	struct rnd_state rnd;
 	u64 seen[8] = { };
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, e);
-	ops->init(&pool);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	ops->init(pool);
 	for (i = 0; i < 8; i++) {
 		e[i].tickets = tickets[i];
-		ops->insert(&pool, &e[i]);
+		ops->insert(pool, &e[i]);
 	}
 
 	prandom_seed_state(&rnd, DRAW_SEED);
 	for (i = 0; i < DRAW_COUNT; i++)
-		seen[ops->draw(&pool, lottery_random_below(&rnd, pool.tickets)) - e]++;
+		seen[ops->draw(pool, lottery_random_below(&rnd, pool->tickets)) - e]++;
 	KUNIT_EXPECT_LT(test, draw_chi2(seen, tickets, 8), CHI2_DF7);
 }
 
@@ -141,6 +142,11 @@ static void draw_rbtree_winners(struct kunit *test)
 	draw_winners(test, &lottery_pool_rbtree);
 }
 
+static void draw_sums_winners(struct kunit *test)
+{
+	draw_winners(test, &lottery_pool_sums);
+}
+
 static struct kunit_case lottery_draw_cases[] = {
 	KUNIT_CASE(draw_only_ticket),
 	KUNIT_CASE(draw_ends),
@@ -149,6 +155,7 @@ static struct kunit_case lottery_draw_cases[] = {
 	KUNIT_CASE(draw_beyond_32_bits),
 	KUNIT_CASE(draw_list_winners),
 	KUNIT_CASE(draw_rbtree_winners),
+	KUNIT_CASE(draw_sums_winners),
 	{}
 };
 
