@@ -134,6 +134,10 @@ lottery_pool_draw(const struct lottery_pool *pool, u64 winning)
 	return static_call(lottery_pool_draw)(pool, winning);
 }
 
+/* reserve.c APIs: */
+int lottery_reserve(void);
+void lottery_unreserve(void);
+
 /* class.c APIs: */
 void init_lottery_rq(struct lottery_rq *lrq);
 
