@@ -22,6 +22,7 @@ struct smp {
 	unsigned int count;
 	u32 cpu[SMP_CPUS_MAX];
 	u32 seconds;			/* of the longer tests */
+	u64 tick_ns;
 	bool hotplug;
 	struct random random;
 };
@@ -41,6 +42,9 @@ struct herd {
 void herd_create(struct herd *h);
 /* Put another hog, allowed on @mask, to those that wait for the release. */
 void herd_add(struct herd *h, u32 tickets, u64 mask);
+/* The same with work of another kind; its index. */
+unsigned int herd_add_fn(struct herd *h, CREW_FN((*fn)), const void *arg, u32 tickets,
+			 u64 mask);
 void herd_release(struct herd *h);
 /* Kill all and wait until they have left the pools, too. */
 void herd_destroy(struct herd *h);
@@ -58,10 +62,17 @@ u64 tasks_on(u32 cpu);
 bool every_cpu_has_work(void);
 
 /* The groups of tests, each a subtest of @k. */
-#define SMP_GROUPS	3U
 void smp_balance(struct ktap *k);
 void smp_affinity(struct ktap *k);
 void smp_hotplug(struct ktap *k);
+
+/* A task of a case, or a round of it: what it was due and got of a CPU [%]. */
+void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,
+	      double got_pct);
+
+/* 0 or -errno. */
+int smp_set_online(u32 cpu, bool online);
+bool smp_can_unplug(u32 cpu);
 
 /* Bring every CPU of the tests online again. */
 void smp_online_all(void);

@@ -6,6 +6,7 @@
 #include "args.h"
 #include "clock.h"
 #include "hog.h"
+#include "json.h"
 #include "lottery_proc.h"
 #include "smp.h"
 
@@ -26,9 +27,10 @@ void herd_create(struct herd *h)
 	crew_create(&h->crew, HERD_MAX);
 }
 
-void herd_add(struct herd *h, u32 tickets, u64 mask)
+unsigned int herd_add_fn(struct herd *h, CREW_FN((*fn)), const void *arg, u32 tickets,
+			 u64 mask)
 {
-	unsigned int i = crew_fork(&h->crew, hog, NULL);
+	unsigned int i = crew_fork(&h->crew, fn, arg);
 	int error = affinity_set(h->crew.pid[i], mask);
 
 	if (error)
@@ -36,6 +38,12 @@ void herd_add(struct herd *h, u32 tickets, u64 mask)
 		    strerror(-error));
 	h->tickets[i] = tickets;
 	h->count++;
+	return i;
+}
+
+void herd_add(struct herd *h, u32 tickets, u64 mask)
+{
+	herd_add_fn(h, hog, NULL, tickets, mask);
 }
 
 void herd_release(struct herd *h)
@@ -128,4 +136,16 @@ static bool work_everywhere(void *arg)
 bool every_cpu_has_work(void)
 {
 	return wait_until(work_everywhere, NULL, SMP_MOVE_NS);
+}
+
+void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,
+	      double got_pct)
+{
+	json_open();
+	json_text("case", name);
+	json_number("task", task);
+	json_number("tickets", tickets);
+	json_real("due_pct", due_pct);
+	json_real("got_pct", got_pct);
+	json_close();
 }

@@ -16,7 +16,7 @@ static void online_path(char *path, size_t size, u32 cpu)
 	snprintf(path, size, "/sys/devices/system/cpu/cpu%u/online", cpu);
 }
 
-static int set_online(u32 cpu, bool online)
+int smp_set_online(u32 cpu, bool online)
 {
 	char path[64];
 
@@ -24,7 +24,7 @@ static int set_online(u32 cpu, bool online)
 	return write_text(path, online ? "1" : "0");
 }
 
-static bool can_unplug(u32 cpu)
+bool smp_can_unplug(u32 cpu)
 {
 	char path[64];
 
@@ -37,8 +37,8 @@ void smp_online_all(void)
 	unsigned int i;
 
 	for (i = 0; i < smp.count; i++)
-		if (can_unplug(smp.cpu[i]))
-			set_online(smp.cpu[i], true);
+		if (smp_can_unplug(smp.cpu[i]))
+			smp_set_online(smp.cpu[i], true);
 }
 
 /* @h has tasks everywhere, the last of them bound to @cpu. */
@@ -98,12 +98,12 @@ static void off_and_on(struct ktap_case *t, u32 cpu)
 
 	fill_herd(&h, cpu);
 	expect(t, wait_until(has_work, &cpu, SMP_MOVE_NS), "CPU %u has no work at first", cpu);
-	error = set_online(cpu, false);
+	error = smp_set_online(cpu, false);
 	if (expect(t, !error, "CPU %u cannot go offline: %s", cpu, strerror(-error))) {
 		expect_nobody_on(t, &h, cpu);
 		expect_all_tickets(t, &h);
 		expect_progress(t, &h);
-		error = set_online(cpu, true);
+		error = smp_set_online(cpu, true);
 		expect(t, !error, "CPU %u cannot come back: %s", cpu, strerror(-error));
 		expect(t, wait_until(has_work, &cpu, SMP_MOVE_NS),
 		       "CPU %u is back and gets no work within %llu s", cpu,
@@ -123,7 +123,7 @@ static void each_cpu_off_and_on(struct ktap_case *t)
 		return;
 	}
 	for (i = 0; i < smp.count; i++) {
-		if (!can_unplug(smp.cpu[i]))
+		if (!smp_can_unplug(smp.cpu[i]))
 			continue;
 		off_and_on(t, smp.cpu[i]);
 		tried++;
@@ -145,7 +145,7 @@ static void all_but_one_off(struct ktap_case *t)
 		return;
 	}
 	for (i = 1; i < smp.count; i++) {
-		if (!can_unplug(smp.cpu[i])) {
+		if (!smp_can_unplug(smp.cpu[i])) {
 			skip_test(t, "CPU %u of this machine cannot go offline", smp.cpu[i]);
 			return;
 		}
@@ -153,12 +153,12 @@ static void all_but_one_off(struct ktap_case *t)
 	fill_herd(&h, smp.cpu[0]);
 	expect_progress(t, &h);
 	for (i = 1; i < smp.count; i++) {
-		error = set_online(smp.cpu[i], false);
+		error = smp_set_online(smp.cpu[i], false);
 		expect(t, !error, "CPU %u cannot go offline: %s", smp.cpu[i], strerror(-error));
 	}
 	expect_progress(t, &h);
 	for (i = 1; i < smp.count; i++) {
-		error = set_online(smp.cpu[i], true);
+		error = smp_set_online(smp.cpu[i], true);
 		expect(t, !error, "CPU %u cannot come back: %s", smp.cpu[i], strerror(-error));
 	}
 	expect(t, every_cpu_has_work(), "a CPU that came back gets no work within %llu s",
