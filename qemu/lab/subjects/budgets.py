@@ -22,6 +22,7 @@ GUEST = {
     "lottery-tools": 45,
     "lottery-smp-list": 35,
     "lottery-smp-rbtree": 35,
+    "lottery-bounds": 70,
     "lottery-nohz": 15,
     "lottery-torture-list": 60,
     "lottery-torture-rbtree": 110,

@@ -37,6 +37,8 @@ def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
     found = tuple(boot for suite in SUITES for boot in suite.boots())
     if short:
         found = tuple(map(shortened, found))
+    if kernel == "debug":
+        found = tuple(boot for boot in found if any(p.debug for p in boot.programs))
     found = tuple(budgeted(boot, kernel) for boot in found)
     return for_debug(found) if kernel == "debug" else found
 

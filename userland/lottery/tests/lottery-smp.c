@@ -22,6 +22,7 @@ static const char usage[] =
 "  affinity        affinity holds at all times, bound tasks share their CPU while\n"
 "                  others are busy, a real-time task drives a task to a free CPU\n"
 "  hotplug         CPUs go offline and come back\n"
+"  turns           nobody can make a turn last\n"
 "\n"
 "      --seconds S     of the longer tests (5)\n"
 "      --seed N        of what is random (1)\n"
@@ -40,6 +41,7 @@ static const struct group groups[] = {
 	{ .name = "balance", .run = smp_balance, .cpus = SMP_CPUS_MIN },
 	{ .name = "affinity", .run = smp_affinity, .cpus = SMP_CPUS_MIN },
 	{ .name = "hotplug", .run = smp_hotplug, .cpus = SMP_CPUS_MIN },
+	{ .name = "turns", .run = smp_turns, .cpus = SMP_CPUS_MAX },
 };
 
 struct choice {

@@ -65,6 +65,7 @@ bool every_cpu_has_work(void);
 void smp_balance(struct ktap *k);
 void smp_affinity(struct ktap *k);
 void smp_hotplug(struct ktap *k);
+void smp_turns(struct ktap *k);
 
 /* A task of a case, or a round of it: what it was due and got of a CPU [%]. */
 void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,

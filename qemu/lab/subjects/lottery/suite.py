@@ -103,6 +103,18 @@ def _smp(pool: str, seconds: int) -> Boot:
     )
 
 
+def _bounds() -> Boot:
+    """Turns, in virtual time, where they repeat exactly."""
+    machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    return Boot("lottery-bounds", machine, (_group("turns"),))
+
+
+def _group(name: str) -> Program:
+    """A group of lottery-smp whose bounds mean nothing where time is real and short."""
+    program = ("lottery-smp", "--ktap", name, "--seconds")
+    return Program(name, (*program, "5"), 180, short=(*program, "2"), debug=False)
+
+
 def _nohz() -> Boot:
     """A CPU without a tick: with two lottery tasks it must have one again."""
     machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
@@ -142,6 +154,6 @@ def boots() -> tuple[Boot, ...]:
     """All of them. The rbtree is what boots by default, and is tested for longer."""
     return (
         *(_api(), _pool("list"), _pool("rbtree"), _tools()),
-        *(_smp("rbtree", 5), _smp("list", 2), _nohz()),
+        *(_smp("rbtree", 5), _smp("list", 2), _bounds(), _nohz()),
         *(_torture("rbtree", 60), _torture("list", 30), _torture_core()),
     )
