@@ -8,5 +8,6 @@ lottery-parts := lottery_top top_look top_show
 lottery-fair-parts := race
 lottery-share-parts := share_cases share_report race
 lottery-api-parts := $(addprefix tests/api_,common refuse accept inherit effect boost proc)
-lottery-smp-parts := $(addprefix tests/smp_,common balance affinity hotplug turns pulse)
+lottery-smp-parts := $(addprefix tests/smp_,common balance affinity hotplug turns pulse \
+	displaced shares waterfill core)
 lottery-torture-parts := $(addprefix tests/torture_,boss group plug worker)

@@ -23,6 +23,7 @@ GUEST = {
     "lottery-smp-list": 35,
     "lottery-smp-rbtree": 35,
     "lottery-bounds": 70,
+    "lottery-displaced": 60,
     "lottery-nohz": 15,
     "lottery-torture-list": 60,
     "lottery-torture-rbtree": 110,

@@ -23,6 +23,7 @@ static const char usage[] =
 "                  others are busy, a real-time task drives a task to a free CPU\n"
 "  hotplug         CPUs go offline and come back\n"
 "  turns           nobody can make a turn last\n"
+"  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
 "\n"
 "      --seconds S     of the longer tests (5)\n"
 "      --seed N        of what is random (1)\n"
@@ -42,6 +43,12 @@ static const struct group groups[] = {
 	{ .name = "affinity", .run = smp_affinity, .cpus = SMP_CPUS_MIN },
 	{ .name = "hotplug", .run = smp_hotplug, .cpus = SMP_CPUS_MIN },
 	{ .name = "turns", .run = smp_turns, .cpus = SMP_CPUS_MAX },
+	{
+		.name = "displacement",
+		.run = smp_displaced,
+		.json = smp_displaced_json,
+		.cpus = SMP_CPUS_MAX,
+	},
 };
 
 struct choice {

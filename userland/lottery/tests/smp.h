@@ -66,6 +66,10 @@ void smp_balance(struct ktap *k);
 void smp_affinity(struct ktap *k);
 void smp_hotplug(struct ktap *k);
 void smp_turns(struct ktap *k);
+void smp_displaced(struct ktap *k);
+
+/* What is measured in two of them, as JSON. */
+void smp_displaced_json(void);
 
 /* A task of a case, or a round of it: what it was due and got of a CPU [%]. */
 void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,

@@ -109,6 +109,11 @@ def _bounds() -> Boot:
     return Boot("lottery-bounds", machine, (_group("turns"),))
 
 
+def _displaced() -> Boot:
+    """In real time: in virtual time a virtual CPU waits up to 40 ms for the host's thread."""
+    return Boot("lottery-displaced", smp_machine(4, root=False), (_group("displacement"),))
+
+
 def _group(name: str) -> Program:
     """A group of lottery-smp whose bounds mean nothing where time is real and short."""
     program = ("lottery-smp", "--ktap", name, "--seconds")
@@ -154,6 +159,6 @@ def boots() -> tuple[Boot, ...]:
     """All of them. The rbtree is what boots by default, and is tested for longer."""
     return (
         *(_api(), _pool("list"), _pool("rbtree"), _tools()),
-        *(_smp("rbtree", 5), _smp("list", 2), _bounds(), _nohz()),
+        *(_smp("rbtree", 5), _smp("list", 2), _bounds(), _displaced(), _nohz()),
         *(_torture("rbtree", 60), _torture("list", 30), _torture_core()),
     )
