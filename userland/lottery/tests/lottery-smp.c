@@ -24,6 +24,7 @@ static const char usage[] =
 "  hotplug         CPUs go offline and come back\n"
 "  turns           nobody can make a turn last\n"
 "  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
+"  shares          several CPUs are shared as tickets say\n"
 "\n"
 "      --seconds S     of the longer tests (5)\n"
 "      --seed N        of what is random (1)\n"
@@ -47,6 +48,12 @@ static const struct group groups[] = {
 		.name = "displacement",
 		.run = smp_displaced,
 		.json = smp_displaced_json,
+		.cpus = SMP_CPUS_MAX,
+	},
+	{
+		.name = "shares",
+		.run = smp_shares,
+		.json = smp_shares_json,
 		.cpus = SMP_CPUS_MAX,
 	},
 };

@@ -67,9 +67,11 @@ void smp_affinity(struct ktap *k);
 void smp_hotplug(struct ktap *k);
 void smp_turns(struct ktap *k);
 void smp_displaced(struct ktap *k);
+void smp_shares(struct ktap *k);
 
 /* What is measured in two of them, as JSON. */
 void smp_displaced_json(void);
+void smp_shares_json(void);
 
 /* A task of a case, or a round of it: what it was due and got of a CPU [%]. */
 void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,

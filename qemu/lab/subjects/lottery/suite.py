@@ -104,9 +104,9 @@ def _smp(pool: str, seconds: int) -> Boot:
 
 
 def _bounds() -> Boot:
-    """Turns, in virtual time, where they repeat exactly."""
+    """Turns and shares, in virtual time, where they repeat exactly."""
     machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    return Boot("lottery-bounds", machine, (_group("turns"),))
+    return Boot("lottery-bounds", machine, (_group("turns"), _group("shares")))
 
 
 def _displaced() -> Boot:
