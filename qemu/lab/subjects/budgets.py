@@ -24,6 +24,7 @@ GUEST = {
     "lottery-smp-rbtree": 35,
     "lottery-bounds": 70,
     "lottery-displaced": 60,
+    "lottery-core": 35,
     "lottery-nohz": 15,
     "lottery-torture-list": 60,
     "lottery-torture-rbtree": 110,

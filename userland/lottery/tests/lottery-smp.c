@@ -25,6 +25,7 @@ static const char usage[] =
 "  turns           nobody can make a turn last\n"
 "  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
 "  shares          several CPUs are shared as tickets say\n"
+"  core            so is a core of two threads under core scheduling\n"
 "\n"
 "      --seconds S     of the longer tests (5)\n"
 "      --seed N        of what is random (1)\n"
@@ -56,6 +57,7 @@ static const struct group groups[] = {
 		.json = smp_shares_json,
 		.cpus = SMP_CPUS_MAX,
 	},
+	{ .name = "core", .run = smp_core, .cpus = SMP_CPUS_MAX },
 };
 
 struct choice {

@@ -68,6 +68,7 @@ void smp_hotplug(struct ktap *k);
 void smp_turns(struct ktap *k);
 void smp_displaced(struct ktap *k);
 void smp_shares(struct ktap *k);
+void smp_core(struct ktap *k);
 
 /* What is measured in two of them, as JSON. */
 void smp_displaced_json(void);

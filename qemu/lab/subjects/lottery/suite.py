@@ -12,6 +12,8 @@ RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
 DEBUG_RATIO = "10:1"
 # Lotteries are counted against quanta: one task with nearly all tickets, and more tasks.
 TURNS = ("1:1", "1000000:1", "5:4:3:2:1")
+# Two cores of two threads.
+THREADS = ("-smp", "4,sockets=1,cores=2,threads=2")
 SHARE_CASES = ("fork", "exec", "sleepwake", "change", "order")
 
 
@@ -114,6 +116,12 @@ def _displaced() -> Boot:
     return Boot("lottery-displaced", smp_machine(4, root=False), (_group("displacement"),))
 
 
+def _core() -> Boot:
+    """The same on the threads of a core, under core scheduling."""
+    machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    return Boot("lottery-core", replace(machine, devices=THREADS), (_group("core"),))
+
+
 def _group(name: str) -> Program:
     """A group of lottery-smp whose bounds mean nothing where time is real and short."""
     program = ("lottery-smp", "--ktap", name, "--seconds")
@@ -145,7 +153,7 @@ def _torture_core() -> Boot:
     machine = smp_machine(4, root=False)
     return Boot(
         "lottery-torture-core",
-        replace(machine, devices=(*machine.devices, "-smp", "4,sockets=1,cores=2,threads=2")),
+        replace(machine, devices=(*machine.devices, *THREADS)),
         _torture_programs(60, "--no-hotplug"),
     )
 
@@ -159,6 +167,7 @@ def boots() -> tuple[Boot, ...]:
     """All of them. The rbtree is what boots by default, and is tested for longer."""
     return (
         *(_api(), _pool("list"), _pool("rbtree"), _tools()),
-        *(_smp("rbtree", 5), _smp("list", 2), _bounds(), _displaced(), _nohz()),
+        *(_smp("rbtree", 5), _smp("list", 2), _bounds(), _displaced()),
+        *(_core(), _nohz()),
         *(_torture("rbtree", 60), _torture("list", 30), _torture_core()),
     )
