@@ -76,8 +76,11 @@ u64 rr_interval_ns(pid_t pid);
 /*
  * Run @fn in a child that has first joined the class (unless @tickets is 0) and
  * then given up its privileges. Returns what @fn returned, -1 when the child
- * did not come that far.
+ * did not come that far. With API_DERIVED it joins without tickets of its own, and
+ * RLIMIT_NICE would let it have any nice value.
  */
+#define API_DERIVED	(~0U)
+
 enum drop {
 	DROP_CAPABILITY,	/* CAP_SYS_NICE only, still root */
 	DROP_USER,		/* become nobody */

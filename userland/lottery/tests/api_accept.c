@@ -287,6 +287,41 @@ static void leave_unprivileged(struct ktap_case *t)
 	}
 }
 
+enum lowering {
+	LOWERED,
+	NOT_LOWERED,
+	RAISED_AGAIN,
+};
+
+/* In the unprivileged child, on itself. */
+static int lower_derived(const void *arg)
+{
+	struct lottery_attr attr;
+
+	(void)arg;
+	if (setpriority(PRIO_PROCESS, 0, 10) || attr_get(0, &attr) || attr.sched_nice != 10 ||
+	    attr.sched_tickets)
+		return NOT_LOWERED;
+	return setpriority(PRIO_PROCESS, 0, 9) ? LOWERED : RAISED_AGAIN;
+}
+
+static void lower_unprivileged(struct ktap_case *t)
+{
+	static const char *const words[] = {
+		[LOWERED] = "did",
+		[NOT_LOWERED] = "may not",
+		[RAISED_AGAIN] = "may raise them again",
+	};
+	int how, lowering;
+
+	for (how = DROP_CAPABILITY; how <= DROP_USER; how++) {
+		lowering = unprivileged(how, API_DERIVED, lower_derived, NULL);
+		expect(t, lowering == LOWERED, "%s: it %s",
+		       how == DROP_USER ? "nobody" : "root without CAP_SYS_NICE",
+		       lowering < 0 ? "did not get that far" : words[lowering]);
+	}
+}
+
 static void priority_limits(struct ktap_case *t)
 {
 	int min = sched_get_priority_min(SCHED_LOTTERY);
@@ -343,6 +378,7 @@ void api_acceptances(struct ktap *k)
 		{ "KEEP_PARAMS keeps tickets and quantum", keep_params },
 		{ "tickets do not outlive the class", leave_and_return },
 		{ "anybody may leave the class, and not return", leave_unprivileged },
+		{ "anybody may lower derived tickets for good", lower_unprivileged },
 		{ "the limits of the priority are 0", priority_limits },
 		{ "through every policy and back while runnable", every_policy },
 	};

@@ -170,6 +170,15 @@ static bool drop_user(void)
 	return !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY);
 }
 
+static bool join_first(u32 tickets)
+{
+	struct rlimit any = { .rlim_cur = 40, .rlim_max = 40 };
+
+	if (tickets == API_DERIVED)
+		return !setrlimit(RLIMIT_NICE, &any) && !lottery_join(0, 0, 0);
+	return !tickets || !lottery_join(0, tickets, 0);
+}
+
 int unprivileged(enum drop how, u32 tickets, int (*fn)(const void *arg), const void *arg)
 {
 	pid_t self = getpid(), pid = fork();
@@ -177,7 +186,7 @@ int unprivileged(enum drop how, u32 tickets, int (*fn)(const void *arg), const v
 
 	if (!pid) {
 		die_with_parent(self);
-		if (tickets && lottery_join(0, tickets, 0))
+		if (!join_first(tickets))
 			_exit(CODE_LOST);
 		if (!(how == DROP_USER ? drop_user() : drop_capability()))
 			_exit(CODE_LOST);

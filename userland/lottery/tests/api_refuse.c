@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -358,6 +359,19 @@ static int more_tickets_keep_policy(pid_t pid)
 	return attr_set(pid, &attr);
 }
 
+/* RLIMIT_NICE is for the shares of SCHED_OTHER; here they are tickets. */
+static int renice_up(pid_t pid)
+{
+	return setpriority(PRIO_PROCESS, (id_t)pid, -5);
+}
+
+static int renice_up_by_attr(pid_t pid)
+{
+	struct lottery_attr attr = lottery_attr_of(0, 0, -5);
+
+	return attr_set(pid, &attr);
+}
+
 static const struct forbidden forbiddens[] = {
 	{ "join", 0, join },
 	{ "join with tickets", 0, join_with_tickets },
@@ -369,6 +383,8 @@ static const struct forbidden forbiddens[] = {
 	{ "derived tickets", 123, join },
 	{ "derived tickets by sched_setscheduler", 123, join_legacy },
 	{ "another quantum", 123, join_with_quantum },
+	{ "more derived tickets by renice", API_DERIVED, renice_up },
+	{ "more derived tickets by a nice value", API_DERIVED, renice_up_by_attr },
 };
 
 enum verdict {
@@ -386,7 +402,8 @@ static int try_forbidden(const void *arg)
 
 	if (!f->call(0))
 		return VERDICT_TAKEN;
-	if (errno != EPERM)
+	/* setpriority(2) has always said EACCES where others say EPERM */
+	if (errno != EPERM && errno != EACCES)
 		return VERDICT_ERRNO + errno;
 	after = snapshot_of(0);
 	/* the pools' sum moves with the parent's waiting */
