@@ -145,7 +145,9 @@ def test_names_and_plans_of_all_experiments(scope: str) -> None:
     assert len({boot.name for boot in boots}) == len(boots)
     for boot in boots:
         assert boot.render() and boot.lost_s() > 0
-        assert boot.host or (boot.defer and not boot.machine.real_time)
+        assert boot.host or boot.defer
+        # Virtual CPUs that share one host thread in virtual time wait too long for each other.
+        assert boot.host or not boot.machine.real_time or boot.machine.cpus > 1
 
 
 def demo_of(monkeypatch: pytest.MonkeyPatch, paths: Paths, runner: toy.Runner) -> int:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the lottery experiment runs in the guest: boots and programs, full and quick.
 
-Every random number comes from QEMU's seed; sizes, seeds and seconds are chosen
-so that the whole fits into some minutes of a two-core machine.
+Every random number comes from QEMU's seed, but for several CPUs, which are
+measured in real time: there a boot is a sample.  Sizes, seeds and seconds are
+chosen so that the whole fits into some minutes of a two-core machine.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ KINDS = {
     "pipe_roundtrip_ns": "pipe",
     "fair_floor_pct": "floor",
     "order_correlation": "fair",
+    "smp_share_error_pct": "smp",
+    "displaced_share_pct": "displaced",
 }
 """Metrics of the experiment and the kind of program that measures each."""
 
@@ -34,7 +37,8 @@ class Scope:
     """How much is measured: repetitions within a boot by size, seeds, guest seconds.
 
     `unit_us` is a unit of lottery-scale's work; 1000 is a tick, and thus a
-    quantum.  0 seconds, rounds or tasks leave a measurement out.
+    quantum.  0 seconds, rounds or tasks leave a measurement out.  `smp_s` is of
+    lottery-smp, whose shares take four times as long.
     """
 
     sizes: tuple[tuple[int, int], ...]
@@ -48,6 +52,8 @@ class Scope:
     pipe_repeats: int
     floor_s: int
     fair_tasks: int
+    smp_seeds: tuple[int, ...]
+    smp_s: int
 
 
 FULL = Scope(
@@ -62,6 +68,8 @@ FULL = Scope(
     pipe_repeats=10,
     floor_s=20,
     fair_tasks=100,
+    smp_seeds=(1, 2, 3),
+    smp_s=5,
 )
 
 QUICK = Scope(
@@ -76,6 +84,8 @@ QUICK = Scope(
     pipe_repeats=5,
     floor_s=5,
     fair_tasks=50,
+    smp_seeds=(1,),
+    smp_s=1,
 )
 
 DEMO = Scope(
@@ -90,6 +100,8 @@ DEMO = Scope(
     pipe_repeats=0,
     floor_s=10,
     fair_tasks=50,
+    smp_seeds=(),
+    smp_s=0,
 )
 
 FORK_S = 4e-4
@@ -98,6 +110,9 @@ FAIR_WORK_S = 0.02
 """Guest seconds that each task of lottery-fair works."""
 SHARE_SHIFT = 3
 """Who wins does not depend on how long an instruction is, so shares use 8 ns ones."""
+SMP_CPUS = 4
+DISPLACED_S = 7
+"""Guest seconds of all rounds of lottery-smp's displacement."""
 
 
 def _program(
@@ -152,6 +167,19 @@ def pipe_programs(scope: Scope) -> Iterator[Program]:
         yield _program("pipe", f"pipe-{policy}", argv, busy_s)
 
 
+def smp_programs(scope: Scope) -> Iterator[Program]:
+    """Shares of several CPUs, and what a task gets that a real-time one displaces."""
+    argv = ("lottery-smp", "--json", "--seconds", str(scope.smp_s))
+    yield _program("smp", "smp-shares", (*argv, "shares"), 8 * scope.smp_s)
+    yield _program("displaced", "smp-displaced", (*argv, "displacement"), DISPLACED_S)
+
+
+def _smp_boot(seed: int, programs: Sequence[Program]) -> Boot:
+    """A guest in real time: a virtual CPU must not wait long for the others."""
+    machine = Machine(cpus=SMP_CPUS, append=("lottery_pool=rbtree",), root=False, seed=seed)
+    return Boot(f"smp-{seed}", machine, tuple(programs), defer=True)
+
+
 def _boot(name: str, seed: int, pool: str, programs: Sequence[Program], shift: int = 0) -> Boot:
     """A guest in virtual time with a pool; what it says stays in memory until the end."""
     machine = Machine(
@@ -165,7 +193,7 @@ def _boot(name: str, seed: int, pool: str, programs: Sequence[Program], shift: i
 
 
 def all_boots(scope: Scope) -> Iterator[Boot]:
-    """Costs per pool and seed (round trips with the tree only), then shares per seed."""
+    """Costs per pool and seed (round trips with the tree only), shares per seed, several CPUs."""
     for seed in scope.scale_seeds:
         for pool in POOLS:
             programs = list(scale_programs(scope))
@@ -175,6 +203,8 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
     for seed in scope.share_seeds:
         programs = [*share_programs(scope), *floor_programs(scope), *fair_programs(scope)]
         yield _boot(f"share-{seed}", seed, "rbtree", programs, SHARE_SHIFT)
+    for seed in scope.smp_seeds:
+        yield _smp_boot(seed, tuple(smp_programs(scope)))
 
 
 def boots(scope: Scope, only: str | None = None) -> list[Boot]:

@@ -92,4 +92,19 @@ GOALS = (
         high=STAIRCASE,
         form=".2f",
     ),
+    Goal(
+        name="smp_share_error_pct, the worst task of each case",
+        metric="smp_share_error_pct",
+        where={"case": ("1..16", "4:1:1:1:1")},
+        by="case",
+        high=3.0,
+        form=".3g",
+        least_n=3,
+    ),
+    Goal(
+        name="displaced_share_pct in the first 100 ms",
+        metric="displaced_share_pct",
+        low=90.0,
+        form=".3g",
+    ),
 )

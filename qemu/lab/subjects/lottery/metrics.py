@@ -22,6 +22,7 @@ from lab.subjects.lottery.output import (
     Row,
     ScaleRow,
     ShareRow,
+    SmpRow,
 )
 
 NAME = "lottery"
@@ -33,7 +34,7 @@ def _short(tool: str) -> str:
     return tool.removeprefix(f"{NAME}-")
 
 
-RAW = tuple(_short(row.TOOL) for row in (ScaleRow, ShareRow, PipeRow, FloorRow, FairRow))
+RAW = tuple(_short(row.TOOL) for row in (ScaleRow, ShareRow, PipeRow, FloorRow, FairRow, SmpRow))
 """Names of the raw tables."""
 
 
@@ -110,6 +111,25 @@ def _fair(boot: Boot, program: Program, rows: Sequence[FairRow]) -> Iterator[Sam
     yield _sample("order_correlation", _pool(boot), value, "rho", run, tasks=len(rows))
 
 
+def _smp(boot: Boot, program: Program, rows: Sequence[SmpRow]) -> Iterator[Sample]:
+    """The worst task of each case, in percent of a CPU."""
+    run = _run_id(boot, program)
+    for case in dict.fromkeys(row.case for row in rows):
+        worst = max(abs(row.got_pct - row.due_pct) for row in rows if row.case == case)
+        tasks = sum(row.case == case for row in rows)
+        yield _sample(
+            "smp_share_error_pct", _pool(boot), worst, "percent", run, case=case, tasks=tasks
+        )
+
+
+def _displaced(boot: Boot, program: Program, rows: Sequence[SmpRow]) -> Iterator[Sample]:
+    """What the displaced task got of its due, in each round."""
+    for row in rows:
+        run = _run_id(boot, program, row.task)
+        value = 100 * row.got_pct / row.due_pct
+        yield _sample("displaced_share_pct", _pool(boot), value, "percent", run)
+
+
 def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> Iterable[Sample]:
     """Samples of one program by what it measures; its rows go to the raw tables."""
     boot, lines = done.boot, done.lines(program)
@@ -133,6 +153,10 @@ def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> It
         return _pipe(boot, program, rows_of(PipeRow))
     if program.what == "floor":
         return _floor(boot, program, rows_of(FloorRow))
+    if program.what == "smp":
+        return _smp(boot, program, rows_of(SmpRow))
+    if program.what == "displaced":
+        return _displaced(boot, program, rows_of(SmpRow))
     return _fair(boot, program, rows_of(FairRow))
 
 

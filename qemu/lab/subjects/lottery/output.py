@@ -81,4 +81,19 @@ class FairRow:
     finish_ns: int
 
 
-Row = TypeVar("Row", ScaleRow, ShareRow, PipeRow, FloorRow, FairRow)
+@dataclass(frozen=True)
+class SmpRow:
+    """lottery-smp: percent of one CPU that a task of a case was due and got.
+
+    Of the case "displaced" each row is a round.
+    """
+
+    TOOL: ClassVar[str] = "lottery-smp"
+    case: str
+    task: int
+    tickets: int
+    due_pct: float
+    got_pct: float
+
+
+Row = TypeVar("Row", ScaleRow, ShareRow, PipeRow, FloorRow, FairRow, SmpRow)
