@@ -2,77 +2,128 @@
 /*
  * Which CPU's lottery a task takes part in.
  *
- * Draws are per CPU, so tickets buy the same everywhere only as far as the
- * CPUs hold the same sum of tickets. Tasks are placed by those sums when they
- * wake, fork and exec; sums that have drifted apart are evened out
- *  - by a CPU that runs lottery tasks, every LOTTERY_BALANCE_MS: it pushes to
- *    the least loaded CPU and pulls from the most loaded one. The push is
- *    what reaches a CPU that is idle or runs fair tasks: such a CPU takes a
- *    fast path in __pick_next_task() that asks nobody;
- *  - by a CPU whose last lottery task stopped: it pulls;
- *  - by a CPU on which a real-time task takes over: it pushes one task to a
- *    CPU where that runs at once. If real-time tasks keep the CPU, its
- *    capacity falls, and the others pull from it as from a loaded one.
+ * Draws are per CPU, so tickets buy the same everywhere only as far as the CPUs
+ * hold the same sum of tickets. What a task is due is its water-filled share
+ * of all CPUs: whoever's tickets are worth more than a CPU has one CPU, the rest
+ * share what is left the same way (Chandra, Adler, Goyal and Shenoy: "Surplus
+ * Fair Scheduling", OSDI 2000). The class comes close to that in three ways:
+ *  - placement: a task that wakes, forks or execs goes to an idle CPU, or to
+ *    the one with the smallest load;
+ *  - moves that even out loads, that is, tickets for each unit of the capacity
+ *    that RT and DL leave: at a tick, by a CPU with lottery tasks, which pulls
+ *    from a fuller one and pushes to an emptier one; by a CPU that goes idle
+ *    or has no more lottery tasks, which pulls what waits elsewhere; and by a
+ *    CPU on which a real-time task takes over, which pushes to an idle one;
+ *  - rotation: where loads cannot be even (three equal tasks on two CPUs), each
+ *    task's lag is known, and a CPU whose tasks are ahead of their due takes
+ *    one from a CPU whose tasks are behind.
  *
- * A move is done only if it leaves the fuller of the two CPUs less loaded
- * than it was, so that the sum of the squares of the loads falls with every
- * move and no task goes to and fro.
+ * Moves are bounded. One that evens out loads leaves the fuller of the two CPUs
+ * less loaded than it was, so that the sum of the squares of the loads falls.
+ * A rotation needs LOTTERY_LAG_MOVE of lag, which takes that long to arise.
  *
- * Locking: sums of other CPUs are read without their lock and only choose
- * whom to ask. What is decided is decided with both rq locks held. The work
- * under them is bounded by LOTTERY_MOVES and LOTTERY_SCAN.
+ * Locking: loads of other CPUs are read without their lock and only choose whom
+ * to ask; that is the only work that grows with the number of CPUs. What is
+ * decided is decided with both rq locks held. The work under them is bounded
+ * by LOTTERY_MOVES and LOTTERY_SCAN.
  */
 
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
+#include <linux/math64.h>
 #include <linux/mmu_context.h>
 #include <linux/rcupdate.h>
 
-#include "class.h"
+#include "balance.h"
 #include "pelt.h"
 
-/* How often a CPU with lottery tasks compares ticket sums [ms]. */
+/* How often a CPU with lottery tasks compares loads [ms]. */
 #define LOTTERY_BALANCE_MS	4
 /* Tasks that one balancing may move; the rest waits for the next one. */
 #define LOTTERY_MOVES		8
+/* Loads are even if they differ by less than one part of these. */
+#define LOTTERY_SLACK		32
 /* Tasks that are looked at to find one to move. */
 #define LOTTERY_SCAN		16
+/* CPUs that are asked for a task in one balancing. */
+#define LOTTERY_ASKS		3
+/* CPUs that a waking task looks at. */
+#define LOTTERY_LOOK		16
+/* Ticks for which a real-time task has to run to take the CPU's capacity. */
+#define LOTTERY_BLOCKED		2
 /* Above the load of any CPU that a waking task need not wait on. */
-#define LOTTERY_LOAD_RT		BIT_ULL(60)
+#define LOTTERY_LOAD_RT		BIT_ULL(63)
 
 static DEFINE_PER_CPU(struct balance_callback, lottery_push_head);
+static DEFINE_PER_CPU(struct balance_callback, lottery_pull_head);
 
 /*
- * The CPUs with lottery tasks: where a pull has to look, and a reason not to
- * look at all where nobody uses the class. Each bit is changed under the lock
- * of its rq and read without it.
+ * The CPUs with lottery tasks that wait and may move: where a pull looks, and
+ * how many they are, which is a reason not to look. Each bit is changed under
+ * the lock of its rq, at ticks, and read without it.
  */
-static struct cpumask lottery_busy_mask;
+struct cpumask lottery_waiting;
+static atomic_t lottery_nr_waiting;
 
 /*
- * The load of @rq if it had @tickets: tickets for each unit of the capacity
- * that RT and DL leave. Up to 2^42 tickets, a capacity of at least 1.
+ * What RT and DL leave of a CPU, at least 1. The signals of an idle CPU are old,
+ * and those of a real-time task that does not stop take 100 ms to rise.
  */
-static u64 lottery_load(struct rq *rq, u64 tickets)
+unsigned long lottery_capacity(struct rq *rq)
 {
+	unsigned long max = arch_scale_cpu_capacity(cpu_of(rq));
 	unsigned long used = cpu_util_rt(rq) + cpu_util_dl(rq);
 
-	if (!used)
-		return tickets;
-	return div64_ul(tickets << SCHED_CAPACITY_SHIFT,
-			used < SCHED_CAPACITY_SCALE ?
-			SCHED_CAPACITY_SCALE - used : 1);
+	if (available_idle_cpu(cpu_of(rq)))
+		return max;
+	if (READ_ONCE(rq->lottery.account.blocked) >= LOTTERY_BLOCKED &&
+	    lottery_rt_runs(rq))
+		return 1;
+	return used < max ? max - used : 1;
 }
 
-static u64 lottery_load_now(struct rq *rq)
+/* Parts of a ticket for a whole CPU, see LOTTERY_LOAD_SHIFT; up to 2^62. */
+static u64 lottery_load(struct rq *rq, u64 tickets)
 {
-	return lottery_load(rq, READ_ONCE(rq->lottery.pool.tickets));
+	unsigned long capacity = lottery_capacity(rq);
+
+	if (capacity == SCHED_CAPACITY_SCALE)
+		return tickets << LOTTERY_LOAD_SHIFT;
+	return div64_ul(tickets << (LOTTERY_LOAD_SHIFT + SCHED_CAPACITY_SHIFT),
+			capacity);
 }
 
-/* Does a real-time task run on @rq? To be called under RCU. */
-static bool lottery_rt_runs(struct rq *rq)
+u64 lottery_load_now(struct rq *rq)
 {
-	return rt_or_dl_prio(lottery_curr(rq)->prio);
+	return lottery_load(rq, READ_ONCE(rq->lottery.owned));
+}
+
+/* The CPUs near @cpu that a waking task looks at; all that there are for others. */
+static const struct cpumask *lottery_near(int cpu, int flags)
+{
+	struct sched_domain *sd = NULL;
+
+	if (flags & WF_TTWU)
+		sd = rcu_dereference(per_cpu(sd_llc, cpu));
+	return sd && sd->span_weight > 1 ? sched_domain_span(sd) :
+					   cpu_rq(cpu)->rd->span;
+}
+
+/* For how much @p would wait on @rq, where it was if @here. */
+static u64 lottery_wait_on(struct rq *rq, struct task_struct *p, bool here, int flags)
+{
+	u64 own = (u64)lottery_task_tickets(p) << LOTTERY_LOAD_SHIFT;
+	u64 load = lottery_load_now(rq);
+
+	/* In favour of staying; at an exec it is in the sum. */
+	if (here) {
+		own = flags & WF_EXEC ? own : own / 8;
+		load -= min(load, own);
+	}
+	if (lottery_rt_runs(rq) && lottery_curr(rq) != p)
+		load += LOTTERY_LOAD_RT;
+	return load;
 }
 
 /**
@@ -81,32 +132,35 @@ static bool lottery_rt_runs(struct rq *rq)
  * @cpu: where it was
  * @flags: WF_*
  *
- * Return: @cpu, unless another CPU has a load that is lower by more than an
- * eighth of the task's own tickets: less is not worth a cold cache. A CPU
+ * Return: @cpu if that is idle, else an idle CPU, else the one with the smallest
+ * load among LOTTERY_LOOK CPUs from @cpu on. That has to be lower by more than
+ * an eighth of the task's own tickets: less is not worth a cold cache. A CPU
  * that runs a real-time task comes last.
  */
 int select_task_rq_lottery(struct task_struct *p, int cpu, int flags)
 {
-	u64 own = lottery_task_tickets(p), best_load = U64_MAX, load;
-	int best = cpu, i;
+	int best = cpu, look = LOTTERY_LOOK, i;
+	u64 best_load = U64_MAX, load;
 
 	guard(rcu)();
 
-	for_each_cpu_and(i, p->cpus_ptr, cpu_active_mask) {
-		struct rq *rq = cpu_rq(i);
+	/* Alone where it runs, it gains nothing elsewhere. */
+	if ((flags & WF_EXEC) && READ_ONCE(cpu_rq(cpu)->lottery.pool.nr) == 1)
+		return cpu;
 
-		load = lottery_load_now(rq);
-		if (i == cpu) {
-			/* In favour of staying; at an exec it is in the sum. */
-			own = flags & WF_EXEC ? own : own / 8;
-			load -= min(load, own);
-		}
-		if (lottery_rt_runs(rq) && lottery_curr(rq) != p)
-			load += LOTTERY_LOAD_RT;
+	for_each_cpu_wrap(i, lottery_near(cpu, flags), cpu) {
+		if (!cpumask_test_cpu(i, p->cpus_ptr) || !cpu_active(i))
+			continue;
+		if (available_idle_cpu(i) && lottery_is_free(cpu_rq(i)))
+			return i;
+
+		load = lottery_wait_on(cpu_rq(i), p, i == cpu, flags);
 		if (load < best_load) {
 			best_load = load;
 			best = i;
 		}
+		if (!--look)
+			break;
 	}
 
 	return best;
@@ -119,33 +173,41 @@ static bool lottery_can_move(struct rq *src, struct task_struct *p, int cpu)
 	       cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
-/*
- * Of the first LOTTERY_SCAN tasks of @src, the one that brings the loads of
- * @src and @dst closest together, or NULL if none does. Both are locked. What
- * was looked at goes to the end of the list, so that the next scan looks at
- * others.
- */
-static struct task_struct *lottery_find_move(struct rq *src, struct rq *dst)
+/* The next task of @src that may go to @dst; @scan counts who was looked at. */
+static struct task_struct *lottery_next_move(struct rq *src, struct rq *dst, int *scan)
 {
-	u64 load = lottery_load_now(src), best_gap = U64_MAX;
 	struct list_head *list = &src->lottery.migratable;
+	struct task_struct *p;
+
+	while ((*scan)-- > 0 && !list_empty(list)) {
+		p = list_first_entry(list, struct task_struct, lottery.migratable);
+		/* The next scan looks at others. */
+		list_move_tail(&p->lottery.migratable, list);
+		if (lottery_can_move(src, p, cpu_of(dst)))
+			return p;
+	}
+	return NULL;
+}
+
+/*
+ * Of some tasks of @src, the one that brings the loads closest together and the
+ * larger of them down, by more than what capacities change by all the time, or
+ * NULL. Whoever is behind a real-time task may go where there is no lottery task
+ * in any case. Both are locked.
+ */
+static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
+{
+	bool anyhow = lottery_rt_runs(src) && lottery_is_free(dst);
+	u64 load = lottery_load_now(src), best_gap = U64_MAX;
+	int scan = min_t(unsigned int, LOTTERY_SCAN, src->lottery.pool.nr);
 	struct task_struct *p, *best = NULL;
-	int scan = LOTTERY_SCAN;
 	u64 from, to, gap;
 
-	scan = min_t(unsigned int, scan, src->lottery.pool.nr);
-	while (scan-- && !list_empty(list)) {
-		p = list_first_entry(list, struct task_struct, lottery.migratable);
-		list_move_tail(&p->lottery.migratable, list);
-		if (!lottery_can_move(src, p, cpu_of(dst)))
+	while ((p = lottery_next_move(src, dst, &scan))) {
+		to = lottery_load(dst, dst->lottery.owned + p->lottery.owned);
+		if (to >= load - load / LOTTERY_SLACK && !anyhow)
 			continue;
-
-		to = lottery_load(dst, dst->lottery.pool.tickets +
-				  p->lottery.entry.tickets);
-		if (to >= load)
-			continue;
-		from = lottery_load(src, src->lottery.pool.tickets -
-				    p->lottery.entry.tickets);
+		from = lottery_load(src, src->lottery.owned - p->lottery.owned);
 		gap = from > to ? from - to : to - from;
 		if (gap < best_gap) {
 			best_gap = gap;
@@ -156,42 +218,99 @@ static struct task_struct *lottery_find_move(struct rq *src, struct rq *dst)
 	return best;
 }
 
-/* Move up to @moves tasks while that evens the two out. Both are locked. */
-static void lottery_move(struct rq *src, struct rq *dst, int moves)
+/*
+ * Of some tasks of @src, the one that changes over the loads of the two best; of
+ * those that do so about as well, the one that lacks least: those that lack more
+ * have what it leaves. The load of @dst may become a quarter more than that of
+ * @src was. Both are locked.
+ */
+static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
+{
+	int scan = min_t(unsigned int, LOTTERY_SCAN, src->lottery.pool.nr);
+	u64 load = lottery_load_now(src), best_gap = U64_MAX;
+	struct task_struct *p, *best = NULL;
+	s64 lag, best_lag = S64_MAX;
+	u64 from, to, gap;
+
+	if (src->lottery.account.lag < (s64)LOTTERY_LAG_MOVE ||
+	    dst->lottery.account.lag >= 0)
+		return NULL;
+
+	while ((p = lottery_next_move(src, dst, &scan))) {
+		to = lottery_load(dst, dst->lottery.owned + p->lottery.owned);
+		from = lottery_load(src, src->lottery.owned - p->lottery.owned);
+		if (to > load + load / 4 || to < from)
+			continue;
+		/* As long as they differ by less than that, gaps are the same. */
+		gap = div64_u64(to - from, load / LOTTERY_SLACK + 1);
+		lag = lottery_account_lag(&src->lottery.account, p->lottery.owned,
+					  p->lottery.lag);
+		if (gap < best_gap || (gap == best_gap && lag < best_lag)) {
+			best_gap = gap;
+			best_lag = lag;
+			best = p;
+		}
+	}
+
+	return best;
+}
+
+static void lottery_move_task(struct rq *src, struct rq *dst, struct task_struct *p)
+{
+	deactivate_task(src, p, 0);
+	set_task_cpu(p, cpu_of(dst));
+	activate_task(dst, p, 0);
+	wakeup_preempt(dst, p, 0);
+}
+
+/* Move tasks while that evens the two out. Returns how many. Both are locked. */
+static int lottery_even_out(struct rq *src, struct rq *dst, int moves)
 {
 	struct task_struct *p;
+	int moved;
 
 	/* A CPU that goes down keeps its own until it is drained. */
 	if (!cpu_active(cpu_of(dst)))
-		return;
+		return 0;
 
-	while (moves--) {
-		p = lottery_find_move(src, dst);
+	for (moved = 0; moved < moves; moved++) {
+		p = lottery_find_evening(src, dst);
 		if (!p)
 			break;
-		deactivate_task(src, p, 0);
-		set_task_cpu(p, cpu_of(dst));
-		activate_task(dst, p, 0);
-		wakeup_preempt(dst, p, 0);
+		lottery_move_task(src, dst, p);
 	}
+	return moved;
 }
 
-/* The most loaded CPU with a task that waits, if it is fuller than @rq. */
-static struct rq *lottery_find_fullest(struct rq *rq)
+static bool lottery_rotate(struct rq *src, struct rq *dst)
 {
-	u64 best_load = lottery_load_now(rq), load;
+	struct task_struct *p = NULL;
+
+	if (cpu_active(cpu_of(dst)))
+		p = lottery_find_rotation(src, dst);
+	if (!p)
+		return false;
+
+	lottery_move_task(src, dst, p);
+	/* What each of them lacks now is known at the next tick. */
+	src->lottery.account.lag = 0;
+	dst->lottery.account.lag = 0;
+	return true;
+}
+
+/* The most loaded CPU with a load below @below where a task waits, or NULL. */
+static struct rq *lottery_find_fullest(struct rq *rq, u64 below)
+{
 	struct rq *best = NULL, *other;
+	u64 best_load = 0, load;
 	int cpu;
 
-	guard(rcu)();
-
-	for_each_cpu_and(cpu, rq->rd->span, &lottery_busy_mask) {
+	for_each_cpu_and(cpu, rq->rd->span, &lottery_waiting) {
 		other = cpu_rq(cpu);
-		if (other == rq || READ_ONCE(other->lottery.pool.nr) <=
-		    task_on_lottery(lottery_curr(other)))
+		if (other == rq || !lottery_nr_waits(other))
 			continue;
 		load = lottery_load_now(other);
-		if (load > best_load) {
+		if (load > best_load && load < below) {
 			best_load = load;
 			best = other;
 		}
@@ -200,52 +319,56 @@ static struct rq *lottery_find_fullest(struct rq *rq)
 	return best;
 }
 
-/* The least loaded CPU, if it is emptier than @rq. */
-static struct rq *lottery_find_emptiest(struct rq *rq)
+/*
+ * Pull from the fullest CPU, or from the next if nothing there may come here.
+ * Called with @rq locked; the lock may be dropped and taken again.
+ */
+static int lottery_pull(struct rq *rq)
 {
-	u64 best_load = lottery_load_now(rq), load;
-	struct rq *best = NULL;
-	int cpu;
+	u64 below = U64_MAX;
+	int asks = LOTTERY_ASKS, moved = 0;
+	struct rq *src;
 
-	for_each_cpu_and(cpu, rq->rd->span, cpu_active_mask) {
-		load = lottery_load_now(cpu_rq(cpu));
-		if (load < best_load) {
-			best_load = load;
-			best = cpu_rq(cpu);
+	while (!moved && asks--) {
+		scoped_guard(rcu) {
+			src = lottery_find_fullest(rq, below);
+			below = src ? lottery_load_now(src) : 0;
 		}
+		if (!src)
+			break;
+		double_lock_balance(rq, src);
+		moved = lottery_even_out(src, rq, LOTTERY_MOVES);
+		double_unlock_balance(rq, src);
 	}
 
-	return best;
+	if (!moved)
+		rq->lottery.next_pull = jiffies + 1;
+	return moved;
 }
 
-/* Called with @rq locked; the lock may be dropped and taken again. */
-static void lottery_pull(struct rq *rq)
+/* Note whether tasks wait on @rq that may move. It is locked. */
+static void lottery_set_waiting(struct rq *rq, bool waits)
 {
-	struct rq *src = lottery_find_fullest(rq);
+	int cpu = cpu_of(rq);
 
-	if (!src)
+	if (waits == cpumask_test_cpu(cpu, &lottery_waiting))
 		return;
-
-	double_lock_balance(rq, src);
-	lottery_move(src, rq, LOTTERY_MOVES);
-	double_unlock_balance(rq, src);
+	cpumask_assign_cpu(cpu, &lottery_waiting, waits);
+	if (waits)
+		atomic_inc(&lottery_nr_waiting);
+	else
+		atomic_dec(&lottery_nr_waiting);
 }
 
-/* Called with @rq locked; the lock may be dropped and taken again. */
-static void lottery_push(struct rq *rq)
+static bool lottery_should_pull(struct rq *rq)
 {
-	struct rq *dst = lottery_find_emptiest(rq);
-
-	if (!dst)
-		return;
-
-	double_lock_balance(rq, dst);
-	lottery_move(rq, dst, LOTTERY_MOVES);
-	double_unlock_balance(rq, dst);
+	return atomic_read(&lottery_nr_waiting) && !rq->lottery.pool.nr &&
+	       cpu_active(cpu_of(rq)) &&
+	       time_after_eq(jiffies, rq->lottery.next_pull);
 }
 
 /**
- * lottery_balance() - even out ticket sums before a task is picked
+ * lottery_balance() - pull before a task is picked if no lottery task is left
  * @rq: this CPU's run queue, locked and pinned
  * @rf: its pin
  *
@@ -254,55 +377,85 @@ static void lottery_push(struct rq *rq)
  */
 void lottery_balance(struct rq *rq, struct rq_flags *rf)
 {
-	struct lottery_rq *lrq = &rq->lottery;
-	bool empty = !lrq->pool.nr;
-
-	if (!cpu_active(cpu_of(rq)) || cpumask_empty(&lottery_busy_mask))
-		return;
-	if (!empty && time_before(jiffies, lrq->next_balance))
+	if (!lottery_should_pull(rq))
 		return;
 
-	lrq->next_balance = jiffies + msecs_to_jiffies(LOTTERY_BALANCE_MS);
 	rq_unpin_lock(rq, rf);
-	if (!empty && !list_empty(&lrq->migratable))
-		lottery_push(rq);
 	lottery_pull(rq);
 	rq_repin_lock(rq, rf);
 }
 
-/* Called with @rq locked; the lock may be dropped and taken again. */
-static void lottery_push_one(struct rq *rq)
+static void lottery_pull_idle(struct rq *rq)
 {
-	struct rq *dst = NULL;
-	int cpu;
-
-	scoped_guard(rcu) {
-		for_each_cpu_and(cpu, rq->rd->span, cpu_active_mask) {
-			if (!READ_ONCE(cpu_rq(cpu)->lottery.pool.nr) &&
-			    !lottery_rt_runs(cpu_rq(cpu))) {
-				dst = cpu_rq(cpu);
-				break;
-			}
-		}
-	}
-	if (!dst)
-		return;
-
-	double_lock_balance(rq, dst);
-	if (!dst->lottery.pool.nr)
-		lottery_move(rq, dst, 1);
-	double_unlock_balance(rq, dst);
+	if (lottery_should_pull(rq))
+		lottery_pull(rq);
 }
 
 /**
- * lottery_queue_push() - push a task once the switch to a higher class is done
+ * lottery_idle() - a CPU goes idle: pull once the switch is done
+ * @rq: this CPU's run queue, locked
+ *
+ * From the fair class it came by a fast path that asks no other class.
+ */
+void lottery_idle(struct rq *rq)
+{
+	if (lottery_should_pull(rq))
+		queue_balance_callback(rq, this_cpu_ptr(&lottery_pull_head),
+				       lottery_pull_idle);
+}
+
+/* An idle CPU where a task of @rq may run at once, else one that runs fair tasks. */
+static struct rq *lottery_find_free(struct rq *rq)
+{
+	struct rq *best = NULL;
+	int cpu;
+
+	for_each_cpu_and(cpu, rq->rd->span, cpu_active_mask) {
+		if (!lottery_is_free(cpu_rq(cpu)))
+			continue;
+		best = cpu_rq(cpu);
+		if (available_idle_cpu(cpu))
+			break;
+	}
+
+	return best;
+}
+
+/* Called with @rq locked; the lock may be dropped and taken again. */
+static int lottery_push_free(struct rq *rq, int moves)
+{
+	struct rq *dst;
+	int moved = 0;
+
+	scoped_guard(rcu)
+		dst = lottery_find_free(rq);
+	if (!dst)
+		return 0;
+
+	double_lock_balance(rq, dst);
+	if (lottery_is_free(dst))
+		moved = lottery_even_out(rq, dst, moves);
+	double_unlock_balance(rq, dst);
+	return moved;
+}
+
+static void lottery_push_displaced(struct rq *rq)
+{
+	lottery_push_free(rq, 1);
+}
+
+/**
+ * lottery_displaced() - a real-time task takes the CPU: push when it is switched to
  * @rq: this CPU's run queue, locked
  */
-void lottery_queue_push(struct rq *rq)
+void lottery_displaced(struct rq *rq)
 {
-	if (!list_empty(&rq->lottery.migratable))
-		queue_balance_callback(rq, this_cpu_ptr(&lottery_push_head),
-				       lottery_push_one);
+	if (list_empty(&rq->lottery.migratable))
+		return;
+
+	lottery_set_waiting(rq, true);
+	queue_balance_callback(rq, this_cpu_ptr(&lottery_push_head),
+			       lottery_push_displaced);
 }
 
 /**
@@ -312,5 +465,64 @@ void lottery_queue_push(struct rq *rq)
  */
 void lottery_set_busy(struct rq *rq, bool busy)
 {
-	cpumask_assign_cpu(cpu_of(rq), &lottery_busy_mask, busy);
+	if (!busy)
+		lottery_set_waiting(rq, false);
+}
+
+/**
+ * lottery_tick() - account a tick, and note who waits
+ * @rq: this CPU's run queue, locked, with its clock up to date
+ */
+void lottery_tick(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+	struct lottery_account *a = &lrq->account;
+
+	if (!lrq->pool.nr)
+		return;
+
+	WRITE_ONCE(a->blocked, lottery_rt_runs(rq) && !a->ran ? a->blocked + 1 : 0);
+	lottery_account_fold(a, lrq->owned, lrq->pool.nr, rq_clock_task(rq));
+	lottery_set_waiting(rq, lottery_nr_waits(rq) && !list_empty(&lrq->migratable));
+}
+
+/* Called with @rq locked; the lock may be dropped and taken again. */
+static void lottery_rotate_from(struct rq *rq, struct rq *src)
+{
+	if (!src || rq->lottery.account.lag >= 0)
+		return;
+
+	double_lock_balance(rq, src);
+	lottery_rotate(src, rq);
+	double_unlock_balance(rq, src);
+}
+
+/**
+ * lottery_tick_balance() - compare this CPU with the others, every few ticks
+ * @rq: this CPU's run queue, not locked; interrupts are off
+ */
+void lottery_tick_balance(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+	struct lottery_survey survey;
+	struct rq_flags rf;
+
+	if (!READ_ONCE(lrq->pool.nr) || time_before(jiffies, lrq->next_balance) ||
+	    !cpu_active(cpu_of(rq)))
+		return;
+
+	lrq->next_balance = jiffies + msecs_to_jiffies(LOTTERY_BALANCE_MS);
+	scoped_guard(rcu)
+		lottery_look_around(rq, &survey);
+
+	rq_lock(rq, &rf);
+	update_rq_clock(rq);
+	lrq->account.average = survey.average;
+	lrq->account.behind -= survey.drift / LOTTERY_DRIFT_PART;
+	rq_unpin_lock(rq, &rf);
+	if (!(lottery_nr_waits(rq) && lottery_push_free(rq, LOTTERY_MOVES)) &&
+	    !lottery_rt_runs(rq) && !lottery_pull(rq))
+		lottery_rotate_from(rq, survey.behind);
+	rq_repin_lock(rq, &rf);
+	rq_unlock(rq, &rf);
 }

@@ -4,21 +4,50 @@
  *
  * Waldspurger and Weihl: "Lottery Scheduling: Flexible Proportional-Share
  * Resource Management" (OSDI 1994). Each CPU draws among the tasks that are
- * queued on it: when the turn of the holder ends at a tick, and when the
- * holder stops, that is, sleeps, yields, leaves the class or the CPU. A
- * holder that a higher class preempts comes back within its turn, so that
- * picking twice without running (core scheduling does) picks the same task.
+ * queued on it. The winner has a turn: its quantum of run time, however that
+ * is cut into pieces by tasks of higher classes, and rounded to ticks. The next
+ * draw is held when the turn is over, or when the holder stops before, that is,
+ * sleeps, yields, leaves the class or the CPU. What is left of a turn stays
+ * with the task while it is taken off its pool to be put back, so that a change
+ * of its own parameters brings it no time.
+ *
+ * Whoever gives a turn back before it is used up has compensation tickets from
+ * then on until its next turn.
  *
  * The running task stays in the pool.
  */
 
+#include <linux/errno.h>
+#include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/mmu_context.h>
+#include <linux/percpu.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+
+#include <uapi/linux/sched/types.h>
 
 #include "class.h"
 #include "pelt.h"
 
 #include "trace.h"
+
+/*
+ * Not get_random_u32(), which takes a local lock. One state a CPU, used
+ * under the lock of that CPU's rq, whoever holds it.
+ */
+static DEFINE_PER_CPU(struct rnd_state, lottery_rnd);
+
+/*
+ * How often a number is thrown away that would favour some tickets. Each
+ * try fails with a probability below 1/2, and below 2^-10 for up to four
+ * million tickets; the work under the rq lock has to end.
+ */
+#define LOTTERY_TRIES 32
+
+/* The golden ratio less one, of 2^64: the step of the low-variance draw. */
+#define LOTTERY_GOLDEN 0x9e3779b97f4a7c15ULL
 
 /**
  * init_lottery_rq() - make the lottery of a CPU empty
@@ -28,16 +57,122 @@ void init_lottery_rq(struct lottery_rq *lrq)
 {
 	lrq->pool.tickets = 0;
 	lrq->pool.nr = 0;
+	lrq->owned = 0;
 	lottery_pool_ops->init(&lrq->pool);
 	INIT_LIST_HEAD(&lrq->migratable);
+#ifdef CONFIG_SMP
 	lrq->next_balance = jiffies;
+	lrq->next_pull = jiffies;
+#endif
+}
+
+/**
+ * lottery_random_below() - an unbiased random number
+ * @rnd: the generator's state
+ * @total: above every number that can be drawn; 1 to 2^63
+ *
+ * Multiply-shift with rejection (Lemire: "Fast random integer generation in
+ * an interval", 2019): no division unless a number is close to rejection. A
+ * total that does not fit 32 bits is drawn from 64, where the bias of the
+ * plain multiply-shift is below 2^-15 for all that a run queue can hold.
+ *
+ * Return: a number in [0, @total).
+ */
+u64 lottery_random_below(struct rnd_state *rnd, u64 total)
+{
+	u32 below = total, reject;
+	int tries = LOTTERY_TRIES;
+	u64 m;
+
+	if (total > U32_MAX) {
+		u64 r = prandom_u32_state(rnd);
+
+		r = r << 32 | prandom_u32_state(rnd);
+		return mul_u64_u64_shr(r, total, 64);
+	}
+
+	m = mul_u32_u32(prandom_u32_state(rnd), below);
+	if ((u32)m < below) {
+		reject = -below % below;
+		while ((u32)m < reject && --tries)
+			m = mul_u32_u32(prandom_u32_state(rnd), below);
+	}
+	return m >> 32;
+}
+
+/*
+ * Which ticket wins. The low-variance draw takes numbers that fill the range
+ * evenly (a Weyl sequence with the golden ratio): after N draws each task has
+ * won its part of them up to a few, not up to the root of N. Each number on its
+ * own is as likely as any other, since the sequence begins at a random one.
+ */
+static u64 lottery_winning(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	if (static_branch_unlikely(&lottery_low_variance)) {
+		lrq->point += LOTTERY_GOLDEN;
+		return mul_u64_u64_shr(lrq->point, lrq->pool.tickets, 64);
+	}
+	return lottery_random_below(per_cpu_ptr(&lottery_rnd, cpu_of(rq)),
+				    lrq->pool.tickets);
+}
+
+/**
+ * lottery_begin_turn() - give a task a turn
+ * @rq: its run queue, locked
+ * @p: a queued task of the class, which has won or was chosen for its cookie
+ *
+ * The whole quantum is its own, and its compensation tickets are spent.
+ */
+void lottery_begin_turn(struct rq *rq, struct task_struct *p)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	lrq->holder = p;
+	p->lottery.turn_left = lottery_quantum(p);
+	p->lottery.used = 0;
+	if (p->lottery.entry.tickets != p->lottery.owned)
+		lottery_pool_reweight(&lrq->pool, &p->lottery.entry,
+				      p->lottery.owned);
+}
+
+/* Hold a lottery among the queued tasks, of which there is one at least. */
+static struct task_struct *lottery_draw(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+	struct lottery_pool *pool = &lrq->pool;
+	u64 begin = lottery_stats_begin();
+	struct lottery_entry *e;
+	struct task_struct *p;
+
+	/* The only ticket holder wins; it needs no random number for that. */
+	e = lottery_pool_draw(pool, pool->nr > 1 ? lottery_winning(rq) : 0);
+	lottery_stats_end(lrq, LOTTERY_DRAW, begin);
+
+	p = container_of(e, struct task_struct, lottery.entry);
+	lrq->lotteries++;
+	trace_lottery_draw(rq, p);
+	lottery_begin_turn(rq, p);
+	lottery_core_along(rq, false);
+	return p;
 }
 
 /* Also called when a queued task leaves under a running one of another class. */
 static void update_curr_lottery(struct rq *rq)
 {
-	if (task_on_lottery(lottery_curr(rq)))
-		update_curr_common(rq);
+	struct task_struct *curr = lottery_curr(rq);
+	s64 ran;
+
+	if (!task_on_lottery(curr))
+		return;
+
+	ran = update_curr_common(rq);
+	if (ran <= 0)
+		return;
+	curr->lottery.turn_left -= ran;
+	lottery_ran(rq, ran);
+	lottery_core_ran(rq, curr, ran);
 }
 
 /* The clock may have to follow, as in cfs_rq_util_change(). */
@@ -47,24 +182,48 @@ static void lottery_update_load_avg(struct rq *rq, int running)
 		cpufreq_update_util(rq, 0);
 }
 
+/* What the holder has used of its turn if it gives the rest back now. */
+static void lottery_give_back(struct task_struct *p)
+{
+	s64 left = p->lottery.turn_left;
+
+	if (left > 0 && static_branch_likely(&lottery_compensation))
+		p->lottery.used = max_t(s64, lottery_quantum(p) - left, 1);
+}
+
+static u64 lottery_effective(const struct task_struct *p)
+{
+	return lottery_compensated(p->lottery.owned, lottery_quantum(p),
+				   p->lottery.used);
+}
+
 /*
- * Every flag is the same to us. In particular a task leaves the pool on
- * DEQUEUE_SAVE, too: the class may be another one when it is restored, even
- * with the priority unchanged, and so may the tickets.
+ * A task leaves the pool on DEQUEUE_SAVE, too: the class may be another one
+ * when it is restored, even with the priority unchanged, and so may the
+ * tickets. But it comes back before anybody is picked, so its turn goes on.
  */
 static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 	u64 begin = lottery_stats_begin();
 
-	p->lottery.entry.tickets = lottery_task_tickets(p);
+	if (p->lottery.in_turn) {
+		p->lottery.in_turn = false;
+		if ((flags & ENQUEUE_RESTORE) && !lrq->holder)
+			lrq->holder = p;
+	}
+	p->lottery.owned = lottery_task_tickets(p);
+	p->lottery.entry.tickets = lottery_effective(p);
 	lottery_pool_insert(&lrq->pool, &p->lottery.entry);
+	lrq->owned += p->lottery.owned;
 	if (p->nr_cpus_allowed > 1)
 		list_add_tail(&p->lottery.migratable, &lrq->migratable);
 	if (lrq->pool.nr == 1) {
 		lottery_set_busy(rq, true);
 		lottery_core_join(rq);
 	}
+	lottery_join(rq, p);
+	lottery_core_pass(rq, p);
 	add_nr_running(rq, 1);
 
 	lottery_stats_end(lrq, LOTTERY_ENQUEUE, begin);
@@ -79,10 +238,16 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	update_curr_lottery(rq);
 
 	begin = lottery_stats_begin();
-	lottery_pool_remove(&lrq->pool, &p->lottery.entry);
-	list_del_init(&p->lottery.migratable);
-	if (lrq->holder == p)
+	if (lrq->holder == p) {
 		lrq->holder = NULL;
+		p->lottery.in_turn = flags & DEQUEUE_SAVE;
+		if (flags & DEQUEUE_SLEEP)
+			lottery_give_back(p);
+	}
+	lottery_leave(rq, p);
+	lottery_pool_remove(&lrq->pool, &p->lottery.entry);
+	lrq->owned -= p->lottery.owned;
+	list_del_init(&p->lottery.migratable);
 	if (!lrq->pool.nr)
 		lottery_set_busy(rq, false);
 	sub_nr_running(rq, 1);
@@ -95,7 +260,20 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 /* The turn is given back; the next draw is open to the yielder as well. */
 static void yield_task_lottery(struct rq *rq)
 {
-	rq->lottery.holder = NULL;
+	struct task_struct *curr = lottery_curr(rq);
+	struct lottery_rq *lrq = &rq->lottery;
+
+	update_rq_clock(rq);
+	update_curr_lottery(rq);
+	if (lrq->holder != curr)
+		return;
+
+	lrq->holder = NULL;
+	if (lrq->pool.nr > 1) {
+		lottery_give_back(curr);
+		lottery_pool_reweight(&lrq->pool, &curr->lottery.entry,
+				      lottery_effective(curr));
+	}
 }
 
 /* A newcomer waits for the next draw, however many tickets it has. */
@@ -103,15 +281,19 @@ static void wakeup_preempt_lottery(struct rq *rq, struct task_struct *p, int fla
 {
 }
 
+/*
+ * Real-time tasks that run at each tick hide the ticks from the holder, so
+ * that the end of its turn is looked for here as well.
+ */
 static struct task_struct *pick_task_lottery(struct rq *rq)
 {
-	struct lottery_rq *lrq = &rq->lottery;
+	struct task_struct *holder = rq->lottery.holder;
 
-	if (!lrq->pool.nr)
+	if (!rq->lottery.pool.nr)
 		return NULL;
-	if (lrq->holder) {
-		SCHED_WARN_ON(!task_on_rq_queued(lrq->holder));
-		return lrq->holder;
+	if (holder && !lottery_turn_over(holder)) {
+		SCHED_WARN_ON(!task_on_rq_queued(holder));
+		return holder;
 	}
 	return lottery_draw(rq);
 }
@@ -124,13 +306,18 @@ static void set_next_task_lottery(struct rq *rq, struct task_struct *p, bool fir
 
 	/*
 	 * Who runs holds the turn. It did not win it if core scheduling chose
-	 * it for its cookie, or if it is back after a change of its tickets.
-	 * It is not queued if it has just blocked, and its parameters change
-	 * while balancing has dropped the rq lock: then it must not be picked.
+	 * it for its cookie: then it is a new one. If it runs already and is
+	 * new in the class, it has what is left of its last turn, and the next
+	 * tick draws. It is not queued if it has just blocked, and its
+	 * parameters change while balancing has dropped the rq lock: then it
+	 * must not be picked.
 	 */
 	if (lrq->holder != p && task_on_rq_queued(p)) {
 		lrq->holder = p;
-		lrq->ticks_left = lottery_quantum_ticks(p);
+		if (first) {
+			lottery_begin_turn(rq, p);
+			lottery_core_along(rq, true);
+		}
 	}
 
 	if (first && !task_on_lottery(lottery_curr(rq)))
@@ -146,30 +333,33 @@ static void put_prev_task_lottery(struct rq *rq, struct task_struct *p,
 	/* Whoever had the CPU need not wait behind a real-time task. */
 	if (next && (next->sched_class == &rt_sched_class ||
 		     next->sched_class == &dl_sched_class))
-		lottery_queue_push(rq);
+		lottery_displaced(rq);
 }
 
 static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 {
 	struct lottery_rq *lrq = &rq->lottery;
-	bool core_waits;
 
 	update_curr_lottery(rq);
+	if (!queued)
+		lottery_update_load_avg(rq, 1);
 
-	/* An hrtick ends no turn: turns are made of ticks. */
-	if (queued)
+	/* An hrtick comes when it was asked to; a tick may be half of one off. */
+	if (queued ? p->lottery.turn_left > 0 : !lottery_turn_over(p))
 		return;
 
-	lottery_update_load_avg(rq, 1);
-	core_waits = lottery_core_tick(rq);
-	if (--lrq->ticks_left)
-		return;
-
-	lrq->ticks_left = lottery_quantum_ticks(p);
-	if (lrq->pool.nr > 1 || core_waits) {
+	if (lottery_core_turn_over(rq, p) || lrq->pool.nr > 1) {
 		lrq->holder = NULL;
 		resched_curr(rq);
+	} else {
+		lottery_begin_turn(rq, p);
 	}
+}
+
+/* Its turn is not to be found again when it comes back to the class. */
+static void switched_from_lottery(struct rq *rq, struct task_struct *p)
+{
+	p->lottery.in_turn = false;
 }
 
 static void switched_to_lottery(struct rq *rq, struct task_struct *p)
@@ -191,7 +381,7 @@ static void prio_changed_lottery(struct rq *rq, struct task_struct *p, int oldpr
 
 static unsigned int get_rr_interval_lottery(struct rq *rq, struct task_struct *p)
 {
-	return lottery_quantum_ticks(p);
+	return DIV64_U64_ROUND_UP(lottery_quantum(p), TICK_NSEC);
 }
 
 #ifdef CONFIG_SMP
@@ -230,6 +420,7 @@ DEFINE_SCHED_CLASS(lottery) = {
 	.get_rr_interval	= get_rr_interval_lottery,
 
 	.prio_changed		= prio_changed_lottery,
+	.switched_from		= switched_from_lottery,
 	.switched_to		= switched_to_lottery,
 	.update_curr		= update_curr_lottery,
 
@@ -237,3 +428,106 @@ DEFINE_SCHED_CLASS(lottery) = {
 	.uclamp_enabled		= 1,
 #endif
 };
+
+/*
+ * What sched_setattr(2) and its older relatives say of a lottery task. It is
+ * checked before the run queue is locked, so that bad input changes nothing;
+ * it is stored with the rq lock held and the task off its pool, see
+ * __sched_setscheduler().
+ */
+
+/**
+ * lottery_check_attr() - may @attr be set together with @policy?
+ * @policy: the policy that the task will have
+ * @attr: what the caller asks for
+ *
+ * Return: 0, or -EINVAL for a nonzero padding or tickets without the lottery
+ * policy, or -ERANGE for more than LOTTERY_TICKETS_MAX tickets, or a quantum
+ * outside of LOTTERY_QUANTUM_MIN..LOTTERY_QUANTUM_MAX.
+ */
+int lottery_check_attr(int policy, const struct sched_attr *attr)
+{
+	if (attr->__pad)
+		return -EINVAL;
+
+	if (!lottery_policy(policy))
+		return attr->sched_tickets ? -EINVAL : 0;
+
+	if (attr->sched_tickets > LOTTERY_TICKETS_MAX)
+		return -ERANGE;
+
+	if (attr->sched_runtime &&
+	    (attr->sched_runtime < LOTTERY_QUANTUM_MIN ||
+	     attr->sched_runtime > LOTTERY_QUANTUM_MAX))
+		return -ERANGE;
+
+	return 0;
+}
+
+/**
+ * lottery_attr_changed() - does @attr differ from what @p has?
+ * @p: a lottery task, with its rq locked
+ * @attr: what the caller asks for, checked
+ */
+bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr)
+{
+	return attr->sched_tickets != p->lottery.tickets ||
+	       attr->sched_runtime != p->lottery.quantum ||
+	       attr->sched_nice != task_nice(p);
+}
+
+/**
+ * lottery_set_attr() - give @p what @attr says
+ * @p: a task that becomes or is a lottery task, locked and not in a pool
+ * @attr: what the caller asks for, checked
+ */
+void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr)
+{
+	p->static_prio = NICE_TO_PRIO(attr->sched_nice);
+	p->lottery.tickets = attr->sched_tickets;
+	p->lottery.quantum = attr->sched_runtime;
+}
+
+/**
+ * lottery_get_attr() - what @p was given, in the form that sets it again
+ * @p: a lottery task
+ * @attr: where to store it
+ */
+void lottery_get_attr(struct task_struct *p, struct sched_attr *attr)
+{
+	attr->sched_nice = task_nice(p);
+	attr->sched_tickets = p->lottery.tickets;
+	attr->sched_runtime = p->lottery.quantum;
+}
+
+/**
+ * lottery_legacy_attr() - complete the request of a call without tickets
+ * @p: the task it is for, not locked
+ * @attr: the request that _sched_setscheduler() made up
+ *
+ * sched_setparam(2) keeps what a lottery task has; sched_setscheduler(2)
+ * starts from the nice value. If the policy changes under our feet, the
+ * request fails with -EINVAL, as it does for a task that becomes real-time.
+ */
+void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr)
+{
+	int policy = attr->sched_policy;
+
+	if (policy >= 0) {
+		if (lottery_policy(policy))
+			attr->sched_runtime = 0;
+	} else if (task_has_lottery_policy(p)) {
+		lottery_get_attr(p, attr);
+	}
+}
+
+static int __init lottery_seed(void)
+{
+	int cpu;
+
+	prandom_init_once(&lottery_rnd);
+	for_each_possible_cpu(cpu)
+		cpu_rq(cpu)->lottery.point = get_random_u64();
+	return 0;
+}
+early_initcall(lottery_seed);

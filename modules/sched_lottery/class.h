@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the class share of struct rq, to be included after it.
+ * What the files of the class share, to be included after struct rq is known.
  */
 #ifndef _SCHED_LOTTERY_CLASS_H
 #define _SCHED_LOTTERY_CLASS_H
 
+#include <linux/cpumask.h>
+#include <linux/mmu_context.h>
 #include <linux/rcupdate.h>
 
 #include "sched.h"
+
+/* A turn of a task that was given none [ns]. */
+#define LOTTERY_QUANTUM_DEFAULT	TICK_NSEC
+/* A task that used less of its turn than one part of these is taken for one part. */
+#define LOTTERY_COMPENSATION_MAX 100
 
 /**
  * lottery_curr() - who runs on a CPU
@@ -18,5 +25,114 @@ static inline struct task_struct *lottery_curr(const struct rq *rq)
 {
 	return rcu_dereference_raw(rq->curr);
 }
+
+/**
+ * lottery_task_tickets() - the tickets that @p owns
+ * @p: a task; its nice value and tickets do not change meanwhile
+ *
+ * Return: what it was given, or else the weight of its nice value, so that
+ * the proportions are those of SCHED_OTHER (1024 for nice 0).
+ */
+static inline unsigned int lottery_task_tickets(const struct task_struct *p)
+{
+	if (p->lottery.tickets)
+		return p->lottery.tickets;
+	return sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+}
+
+/**
+ * lottery_quantum() - how long a turn of @p lasts
+ * @p: a lottery task
+ *
+ * Return: run time [ns], at least LOTTERY_QUANTUM_MIN.
+ */
+static inline u64 lottery_quantum(const struct task_struct *p)
+{
+	return p->lottery.quantum ?: LOTTERY_QUANTUM_DEFAULT;
+}
+
+/**
+ * lottery_turn_over() - would a turn end at a tick now?
+ * @p: the task whose turn it is
+ *
+ * A turn that has begun ends at the tick that is closest to its end. One that
+ * has not begun is not over, however short: who is picked twice without
+ * running in between has to be the same.
+ */
+static inline bool lottery_turn_over(const struct task_struct *p)
+{
+	s64 left = p->lottery.turn_left;
+
+	return left <= 0 ||
+	       (left <= TICK_NSEC / 2 && left < (s64)lottery_quantum(p));
+}
+
+/**
+ * lottery_compensated() - the tickets of a task that gave a turn back
+ * @owned: what it owns
+ * @quantum: what it could have run [ns]
+ * @used: what it ran [ns], 0 for all of it
+ *
+ * With a fraction f of its quantum used it takes part with 1/f times its
+ * tickets, up to LOTTERY_COMPENSATION_MAX times (Waldspurger and Weihl 1994,
+ * section 3.4).
+ */
+static inline u64 lottery_compensated(unsigned int owned, u64 quantum, u64 used)
+{
+	if (!used || used >= quantum)
+		return owned;
+	used = max(used, div_u64(quantum, LOTTERY_COMPENSATION_MAX) + 1);
+	return div64_u64(owned * quantum, used);
+}
+
+/* class.c */
+void lottery_begin_turn(struct rq *rq, struct task_struct *p);
+
+/* balance.c */
+#ifdef CONFIG_SMP
+int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
+void lottery_balance(struct rq *rq, struct rq_flags *rf);
+void lottery_displaced(struct rq *rq);
+void lottery_set_busy(struct rq *rq, bool busy);
+void lottery_join(struct rq *rq, struct task_struct *p);
+void lottery_leave(struct rq *rq, struct task_struct *p);
+
+static inline void lottery_ran(struct rq *rq, u64 ran)
+{
+	rq->lottery.account.ran += ran;
+}
+#else
+static inline void lottery_displaced(struct rq *rq) { }
+static inline void lottery_set_busy(struct rq *rq, bool busy) { }
+static inline void lottery_join(struct rq *rq, struct task_struct *p) { }
+static inline void lottery_leave(struct rq *rq, struct task_struct *p) { }
+static inline void lottery_ran(struct rq *rq, u64 ran) { }
+#endif
+
+/* core_sched.c */
+#ifdef CONFIG_SCHED_CORE
+void lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran);
+void lottery_core_join(struct rq *rq);
+void lottery_core_pass(struct rq *rq, struct task_struct *p);
+
+static inline void lottery_core_along(struct rq *rq, bool along)
+{
+	rq->lottery.along = along;
+}
+
+bool lottery_core_turn_over(struct rq *rq, struct task_struct *p);
+#else
+static inline void
+lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran) { }
+static inline void lottery_core_join(struct rq *rq) { }
+static inline void lottery_core_pass(struct rq *rq, struct task_struct *p) { }
+static inline void lottery_core_along(struct rq *rq, bool along) { }
+static inline bool
+lottery_core_turn_over(struct rq *rq, struct task_struct *p) { return false; }
+#endif
+
+/* stats.c */
+DECLARE_STATIC_KEY_TRUE(lottery_compensation);
+DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
 
 #endif /* _SCHED_LOTTERY_CLASS_H */

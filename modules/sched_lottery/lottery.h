@@ -27,7 +27,7 @@ struct sched_attr;
 
 /* The tickets that one task can be given; a sum over all pids fits 2^42. */
 #define LOTTERY_TICKETS_MAX	1000000U
-/* The quantum that a task can be given [ns]; it is rounded up to ticks. */
+/* The quantum that a task can be given [ns]; a turn ends at a tick. */
 #define LOTTERY_QUANTUM_MIN	(100 * NSEC_PER_USEC)
 #define LOTTERY_QUANTUM_MAX	NSEC_PER_SEC
 
@@ -50,30 +50,68 @@ struct lottery_op_stats {
 };
 
 /**
+ * struct lottery_account - what a CPU's tasks had, against what they are due
+ * @clock: up to when it is accounted [ns of rq_clock()]
+ * @ran: run time of lottery tasks since then [ns]
+ * @behind: what each ticket lacks that was always here; wraps
+ *	[ns << LOTTERY_LAG_SHIFT]
+ * @carried: sum over the tasks of what they brought along, less what @behind
+ *	was for their tickets at the time; wraps [ns << LOTTERY_LAG_SHIFT]
+ * @lag: what all of them lack together, as of @clock [ns]; read without the
+ *	lock
+ * @average: what a CPU with its whole capacity has to hold for everybody to
+ *	get what is due [tickets << LOTTERY_LOAD_SHIFT]; 0 if it is not known
+ * @blocked: ticks in a row at which a real-time task ran and no lottery task
+ *	had since the tick before; read without the lock
+ */
+struct lottery_account {
+	u64 clock;
+	u64 ran;
+	u64 behind;
+	u64 carried;
+	s64 lag;
+	u64 average;
+	unsigned int blocked;
+};
+
+/**
  * struct lottery_rq - the lottery of one CPU
  * @pool: the tickets of all queued tasks, that of the running one included
+ * @owned: the same sum without compensation tickets: what the tasks own
  * @holder: the task that holds the current turn, or NULL if the next pick
  *	must draw. It is queued. It may be preempted and come back within its
  *	turn; it need not be rq->curr.
- * @ticks_left: of the holder's turn, at least one while there is a holder
  * @migratable: the queued tasks that may run on another CPU, oldest first
- * @next_balance: when to compare ticket sums again [jiffies]
  * @lotteries: draws since boot
- * @served: what the CPU had of its core, see smt.c
+ * @point: where the low-variance draw stands, of 2^64
+ * @next_balance: when to compare ticket sums at a tick again [jiffies]
+ * @next_pull: when an empty CPU may ask again that got nothing [jiffies]
+ * @account: lag of this CPU's tasks, see balance.c
+ * @served: what the CPU had of its core by winning, see core_sched.c
+ * @along: the holder has not won, it runs along with another thread's winner
+ * @pass: the pass of the task that ran last, see core_sched.c
  * @stats: cost of each operation, kept while lottery_stats_enabled
  *
- * All of it is protected by the rq lock. The pool's tickets and nr, and
- * @lotteries, are also read without it, as hints.
+ * All of it is protected by the rq lock. The sums and numbers in @pool,
+ * @owned, @lotteries and @stats are also read without it, as hints or for
+ * people.
  */
 struct lottery_rq {
 	struct lottery_pool pool;
+	u64 owned;
 	struct task_struct *holder;
-	unsigned int ticks_left;
 	struct list_head migratable;
-	unsigned long next_balance;
 	u64 lotteries;
+	u64 point;
+#ifdef CONFIG_SMP
+	unsigned long next_balance;
+	unsigned long next_pull;
+	struct lottery_account account;
+#endif
 #ifdef CONFIG_SCHED_CORE
 	u64 served;
+	u64 pass;
+	bool along;
 #endif
 	struct lottery_op_stats stats[LOTTERY_NR_OPS];
 };
@@ -140,68 +178,14 @@ void lottery_unreserve(void);
 
 /* class.c APIs: */
 void init_lottery_rq(struct lottery_rq *lrq);
-
-/* draw.c APIs: */
 u64 lottery_random_below(struct rnd_state *rnd, u64 total);
-struct task_struct *lottery_draw(struct rq *rq);
-
-/* attr.c APIs: */
 int lottery_check_attr(int policy, const struct sched_attr *attr);
 bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr);
 void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr);
 void lottery_get_attr(struct task_struct *p, struct sched_attr *attr);
 void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr);
 
-extern const int sched_prio_to_weight[40];
-
-/**
- * lottery_task_tickets() - the tickets that @p takes part with
- * @p: a task; its nice value and tickets do not change meanwhile
- *
- * Return: what it was given, or else the weight of its nice value, so that
- * the proportions are those of SCHED_OTHER (1024 for nice 0).
- */
-static inline u64 lottery_task_tickets(const struct task_struct *p)
-{
-	if (p->lottery.tickets)
-		return p->lottery.tickets;
-	return sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
-}
-
-/**
- * lottery_quantum_ticks() - how many ticks a turn of @p lasts
- * @p: a lottery task
- *
- * Return: at least 1.
- */
-static inline unsigned int lottery_quantum_ticks(const struct task_struct *p)
-{
-	u64 quantum = p->lottery.quantum;
-
-	if (likely(quantum <= TICK_NSEC))
-		return 1;
-	return div64_ul(quantum + TICK_NSEC - 1, TICK_NSEC);
-}
-
-/* balance.c APIs: */
-#ifdef CONFIG_SMP
-int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
-void lottery_balance(struct rq *rq, struct rq_flags *rf);
-void lottery_queue_push(struct rq *rq);
-void lottery_set_busy(struct rq *rq, bool busy);
-#else
-static inline void lottery_queue_push(struct rq *rq) { }
-static inline void lottery_set_busy(struct rq *rq, bool busy) { }
-#endif
-
-/* smt.c APIs: */
-#ifdef CONFIG_SCHED_CORE
-bool lottery_core_tick(struct rq *rq);
-void lottery_core_join(struct rq *rq);
-#else
-static inline bool lottery_core_tick(struct rq *rq) { return false; }
-static inline void lottery_core_join(struct rq *rq) { }
-#endif
+/* core_sched.c APIs: */
 bool lottery_prio_less(const struct task_struct *a, const struct task_struct *b);
 
 /* stats.c APIs: */

@@ -149,12 +149,15 @@ u64 lottery_tasks(const struct lottery_state *state)
 	return sum;
 }
 
-void lottery_stats(bool on)
+void lottery_switch(const char *name, bool on)
 {
-	int error = write_text(LOTTERY_SYSCTL, on ? "1\n" : "0\n");
+	char path[96];
+	int error;
 
+	snprintf(path, sizeof(path), "%s%s", LOTTERY_SYSCTLS, name);
+	error = write_text(path, on ? "1\n" : "0\n");
 	if (error)
-		die(EXIT_FAILED, "cannot write %s: %s", LOTTERY_SYSCTL, strerror(-error));
+		die(EXIT_FAILED, "cannot write %s: %s", path, strerror(-error));
 }
 
 u64 lottery_quantum(const struct lottery_state *state, u64 quantum_ns)

@@ -7,7 +7,8 @@
 #include "types.h"
 
 #define LOTTERY_PROC	"/proc/sched_lottery"
-#define LOTTERY_SYSCTL	"/proc/sys/kernel/sched_lottery_stats"
+/* What they begin with; followed by stats, compensation or low_variance. */
+#define LOTTERY_SYSCTLS	"/proc/sys/kernel/sched_lottery_"
 
 /* Longer than the file of the greatest machine that is supported. */
 #define LOTTERY_PROC_SIZE	(64 + CPUS_MAX * 320)
@@ -55,8 +56,8 @@ const struct lottery_cpu *lottery_find(const struct lottery_state *state,
 u64 lottery_tickets(const struct lottery_state *state);
 u64 lottery_tasks(const struct lottery_state *state);
 
-/* Switch the statistics; exits with EXIT_FAILED when that cannot be done. */
-void lottery_stats(bool on);
+/* Switch kernel.sched_lottery_@name; exits with EXIT_FAILED when that cannot be done. */
+void lottery_switch(const char *name, bool on);
 
 /* @quantum_ns (0: default) in whole ticks, as the kernel rounds it. */
 u64 lottery_quantum(const struct lottery_state *state, u64 quantum_ns);

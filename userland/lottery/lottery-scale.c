@@ -159,15 +159,15 @@ static u64 run_tasks(const struct options *o, struct lottery_state *state)
 	crew_gather(&crew, GATHER_NS);
 	for (i = 0; i < o->tasks; i++)
 		crew_enlist(&crew, i, is_long(i) ? o->long_tickets : o->short_tickets, 0);
-	lottery_stats(false);	/* switching on is what clears them */
-	lottery_stats(true);
+	lottery_switch("stats", false);	/* switching on is what clears them */
+	lottery_switch("stats", true);
 	crew_release(&crew);
 	late = crew_reap(&crew, 2 * total_work_ns(o) + SPARE_NS);
 	elapsed_ns = now_ns() - crew.release_ns;
 	/* a parent is told of an exit a little before the last dequeue */
 	wait_until(is_empty, &before, SPARE_NS);
 	lottery_read(state);
-	lottery_stats(before.stats);
+	lottery_switch("stats", before.stats);
 	crew_destroy(&crew);
 	if (late)
 		die(EXIT_FAILED, "%u of %u tasks did not finish", late, o->tasks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who holds the turn, on a run queue that no CPU has.
+ * Who holds the turn and for how long, on a run queue that no CPU has.
  */
 
 #include <kunit/test.h>
@@ -15,34 +15,71 @@ struct class_fixture {
 	struct task_struct *blocked;
 };
 
+static void class_enqueue(struct rq *rq, struct task_struct *p, int flags)
+{
+	unsigned long irqs;
+
+	raw_spin_lock_irqsave(&rq->__lock, irqs);
+	p->on_rq = TASK_ON_RQ_QUEUED;
+	lottery_sched_class.enqueue_task(rq, p, flags);
+	raw_spin_unlock_irqrestore(&rq->__lock, irqs);
+}
+
+static void class_dequeue(struct rq *rq, struct task_struct *p, int flags)
+{
+	unsigned long irqs;
+
+	raw_spin_lock_irqsave(&rq->__lock, irqs);
+	lottery_sched_class.dequeue_task(rq, p, flags);
+	raw_spin_unlock_irqrestore(&rq->__lock, irqs);
+}
+
+static struct task_struct *class_task(struct kunit *test, unsigned int tickets)
+{
+	struct task_struct *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->sched_class = &lottery_sched_class;
+	p->nr_cpus_allowed = 1;
+	p->lottery.tickets = tickets;
+	INIT_LIST_HEAD(&p->lottery.migratable);
+	return p;
+}
+
 static int class_init(struct kunit *test)
 {
 	struct class_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct task_struct *other;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	f->rq = kunit_kzalloc(test, sizeof(*f->rq), GFP_KERNEL);
-	f->queued = kunit_kzalloc(test, sizeof(*f->queued), GFP_KERNEL);
-	f->blocked = kunit_kzalloc(test, sizeof(*f->blocked), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, f->rq);
-	KUNIT_ASSERT_NOT_NULL(test, f->queued);
-	KUNIT_ASSERT_NOT_NULL(test, f->blocked);
+	f->queued = class_task(test, 1);
+	f->blocked = class_task(test, 1);
+	/* Who runs is of another class: nothing is accounted. */
+	other = class_task(test, 1);
+	other->sched_class = &fair_sched_class;
+	rcu_assign_pointer(f->rq->curr, other);
+#ifdef CONFIG_SMP
+	f->rq->rd = kunit_kzalloc(test, sizeof(*f->rq->rd), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->rq->rd);
+#endif
 
 	raw_spin_lock_init(&f->rq->__lock);
-	f->rq->clock_update_flags = RQCF_UPDATED;
+	/* The clock stands still. */
+	f->rq->clock_update_flags = RQCF_UPDATED | RQCF_ACT_SKIP;
 	init_lottery_rq(&f->rq->lottery);
-	f->queued->on_rq = TASK_ON_RQ_QUEUED;
-	f->queued->lottery.entry.tickets = 1;
-	lottery_pool_insert(&f->rq->lottery.pool, &f->queued->lottery.entry);
+	class_enqueue(f->rq, f->queued, 0);
 	test->priv = f;
 	return 0;
 }
 
-static void class_set_next(struct rq *rq, struct task_struct *p)
+static void class_set_next(struct rq *rq, struct task_struct *p, bool first)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&rq->__lock, flags);
-	lottery_sched_class.set_next_task(rq, p, false);
+	lottery_sched_class.set_next_task(rq, p, first);
 	raw_spin_unlock_irqrestore(&rq->__lock, flags);
 }
 
@@ -61,9 +98,9 @@ static void class_running_holds(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
 
-	class_set_next(f->rq, f->queued);
+	class_set_next(f->rq, f->queued, true);
 	KUNIT_EXPECT_PTR_EQ(test, f->rq->lottery.holder, f->queued);
-	KUNIT_EXPECT_EQ(test, f->rq->lottery.ticks_left, 1);
+	KUNIT_EXPECT_EQ(test, f->queued->lottery.turn_left, LOTTERY_QUANTUM_DEFAULT);
 	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
 }
 
@@ -75,7 +112,7 @@ static void class_blocked_holds_not(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
 
-	class_set_next(f->rq, f->blocked);
+	class_set_next(f->rq, f->blocked, false);
 	KUNIT_EXPECT_NULL(test, f->rq->lottery.holder);
 	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
 }
@@ -84,15 +121,148 @@ static void class_yielder_holds_not(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
 
-	class_set_next(f->rq, f->queued);
+	class_set_next(f->rq, f->queued, true);
+	rcu_assign_pointer(f->rq->curr, f->queued);
 	lottery_sched_class.yield_task(f->rq);
 	KUNIT_EXPECT_NULL(test, f->rq->lottery.holder);
+}
+
+/* A task that changes its own mask or tickets has no more time than before. */
+static void class_own_change_keeps_turn(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+
+	class_pick(f->rq);
+	f->queued->lottery.turn_left = LOTTERY_QUANTUM_DEFAULT - 1;
+	class_dequeue(f->rq, f->queued, DEQUEUE_SAVE);
+	KUNIT_EXPECT_NULL(test, f->rq->lottery.holder);
+	class_enqueue(f->rq, f->queued, ENQUEUE_RESTORE);
+	class_set_next(f->rq, f->queued, false);
+	KUNIT_EXPECT_PTR_EQ(test, f->rq->lottery.holder, f->queued);
+	KUNIT_EXPECT_EQ(test, f->queued->lottery.turn_left, LOTTERY_QUANTUM_DEFAULT - 1);
+}
+
+/* One that leaves the class and comes back later has no turn. */
+static void class_left_has_no_turn(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+
+	class_pick(f->rq);
+	class_dequeue(f->rq, f->queued, DEQUEUE_SAVE);
+	lottery_sched_class.switched_from(f->rq, f->queued);
+	class_enqueue(f->rq, f->queued, ENQUEUE_RESTORE);
+	KUNIT_EXPECT_NULL(test, f->rq->lottery.holder);
+}
+
+/* A task that runs already as it joins the class is given no turn for that. */
+static void class_newcomer_has_no_turn(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+
+	class_set_next(f->rq, f->queued, false);
+	KUNIT_EXPECT_EQ(test, f->queued->lottery.turn_left, 0);
+	KUNIT_EXPECT_TRUE(test, lottery_turn_over(f->queued));
+}
+
+/* Nobody runs between two picks: they pick the same, however short the quantum. */
+static void class_picks_twice(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct task_struct *first;
+	int i;
+
+	f->queued->lottery.quantum = LOTTERY_QUANTUM_MIN;
+	f->blocked->lottery.quantum = LOTTERY_QUANTUM_MIN;
+	class_enqueue(f->rq, f->blocked, 0);
+	first = class_pick(f->rq);
+	for (i = 0; i < 100; i++)
+		KUNIT_ASSERT_PTR_EQ(test, class_pick(f->rq), first);
+	KUNIT_EXPECT_EQ(test, f->rq->lottery.lotteries, 1);
+
+	/* Ticks that a real-time task hides end no turn: the next pick does. */
+	first->lottery.turn_left = 0;
+	class_pick(f->rq);
+	KUNIT_EXPECT_EQ(test, f->rq->lottery.lotteries, 2);
+}
+
+static void class_turns_end_at_the_nearest_tick(struct kunit *test)
+{
+	static const struct {
+		s64 quantum;
+		s64 left;
+		bool over;
+	} cases[] = {
+		{ TICK_NSEC, TICK_NSEC, false },
+		{ TICK_NSEC, TICK_NSEC / 2 + 1, false },
+		{ TICK_NSEC, TICK_NSEC / 2, true },
+		{ TICK_NSEC, 0, true },
+		{ TICK_NSEC, -TICK_NSEC, true },
+		{ 5 * TICK_NSEC, TICK_NSEC, false },
+		{ 5 * TICK_NSEC, TICK_NSEC / 3, true },
+		{ LOTTERY_QUANTUM_MIN, LOTTERY_QUANTUM_MIN, false },
+		{ LOTTERY_QUANTUM_MIN, LOTTERY_QUANTUM_MIN - 1, true },
+	};
+	struct class_fixture *f = test->priv;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		f->queued->lottery.quantum = cases[i].quantum;
+		f->queued->lottery.turn_left = cases[i].left;
+		KUNIT_EXPECT_EQ_MSG(test, lottery_turn_over(f->queued),
+				    cases[i].over, "case %d", i);
+	}
+}
+
+/* Section 3.4 of the paper: 400 tickets and a fifth of a turn make 2000. */
+static void class_compensates(struct kunit *test)
+{
+	const u64 q = 100 * NSEC_PER_MSEC;
+
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, q / 5), 2000);
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, 0), 400);
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, q), 400);
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, 2 * q), 400);
+	/* However little was used, there is a limit, and no overflow. */
+	KUNIT_EXPECT_LE(test, lottery_compensated(400, q, 1),
+			400 * LOTTERY_COMPENSATION_MAX);
+	KUNIT_EXPECT_GT(test, lottery_compensated(400, q, 1),
+			400 * (LOTTERY_COMPENSATION_MAX - 1));
+	KUNIT_EXPECT_LE(test, lottery_compensated(LOTTERY_TICKETS_MAX,
+						  LOTTERY_QUANTUM_MAX, 1),
+			(u64)LOTTERY_TICKETS_MAX * LOTTERY_COMPENSATION_MAX);
+}
+
+/* They last from when the turn is given back to the next win, in every sum. */
+static void class_compensation_is_spent(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct lottery_rq *lrq = &f->rq->lottery;
+
+	class_pick(f->rq);
+	f->queued->lottery.turn_left = lottery_quantum(f->queued) / 2;
+	class_dequeue(f->rq, f->queued, DEQUEUE_SLEEP);
+	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, 0);
+	class_enqueue(f->rq, f->queued, ENQUEUE_WAKEUP);
+	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, 2);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 1);
+	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
+	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, 1);
+	KUNIT_EXPECT_EQ(test, f->queued->lottery.used, 0);
+	class_dequeue(f->rq, f->queued, 0);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 0);
 }
 
 static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_running_holds),
 	KUNIT_CASE(class_blocked_holds_not),
 	KUNIT_CASE(class_yielder_holds_not),
+	KUNIT_CASE(class_own_change_keeps_turn),
+	KUNIT_CASE(class_left_has_no_turn),
+	KUNIT_CASE(class_newcomer_has_no_turn),
+	KUNIT_CASE(class_picks_twice),
+	KUNIT_CASE(class_turns_end_at_the_nearest_tick),
+	KUNIT_CASE(class_compensates),
+	KUNIT_CASE(class_compensation_is_spent),
 	{}
 };
 

@@ -201,18 +201,18 @@ static void stats_on_off_clear(struct ktap_case *t)
 	subject_start(&rival);
 	subject_join(&s, 600, 0);
 	subject_join(&rival, 600, 0);
-	lottery_stats(false);
+	lottery_switch("stats", false);
 	lottery_read(&state);
 	expect(t, !state.stats, "they cannot be switched off");
-	lottery_stats(true);
+	lottery_switch("stats", true);
 	subject_wake(&s);
 	subject_wake(&rival);
 	expect(t, wait_until(many_draws, t, API_WAIT_NS), "no 20 draws are counted");
 	before = stats_now(t);
 	expect(t, before.op[LOTTERY_ENQUEUE].count, "no enqueue is counted");
 	expect(t, before.op[LOTTERY_DRAW].ns, "the draws took no time");
-	lottery_stats(false);
-	lottery_stats(true);
+	lottery_switch("stats", false);
+	lottery_switch("stats", true);
 	after = stats_now(t);
 	expect(t, after.op[LOTTERY_DRAW].count < before.op[LOTTERY_DRAW].count,
 	       "%llu draws after switching on again, before it were %llu",
@@ -220,7 +220,7 @@ static void stats_on_off_clear(struct ktap_case *t)
 	subject_end(&rival);
 	subject_end(&s);
 	expect(t, stats_now(t).op[LOTTERY_DEQUEUE].count, "no dequeue is counted");
-	lottery_stats(had_stats);
+	lottery_switch("stats", had_stats);
 }
 
 static void stats_refuse(struct ktap_case *t)
@@ -236,16 +236,16 @@ static void stats_refuse(struct ktap_case *t)
 	lottery_read(&state);
 	had_stats = state.stats;
 	for (on = 0; on < 2; on++) {
-		lottery_stats(on);
+		lottery_switch("stats", on);
 		for (i = 0; i < ARRAY_SIZE(bad); i++) {
-			error = write_text(LOTTERY_SYSCTL, bad[i]);
+			error = write_text(LOTTERY_SYSCTLS "stats", bad[i]);
 			expect(t, error == -EINVAL, "'%s': %s, wanted EINVAL", bad[i],
 			       error ? strerror(-error) : "taken");
 			lottery_read(&state);
 			expect(t, state.stats == on, "'%s' has changed it", bad[i]);
 		}
 	}
-	lottery_stats(had_stats);
+	lottery_switch("stats", had_stats);
 }
 
 void api_proc(struct ktap *k)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What tasks lack of their due.
+ *
+ * Due is the water-filled share of all CPUs. A CPU whose sum of tickets is the
+ * average, taken without the CPUs that one task has to itself by its tickets,
+ * gives each ticket its due; with fewer tickets a CPU gives more, with more it
+ * gives less. That is counted once for all tickets of a CPU (@behind of struct
+ * lottery_account), at ticks, and a task takes its part along when it moves.
+ * Luck in draws is not in it: chance makes up for that by itself.
+ *
+ * What all CPUs lack alike, to the fair server and to interrupts, tells nothing
+ * about where tasks should be; each CPU forgets it bit by bit.
+ *
+ * Locking: accounts are protected by the rq lock. The average is computed from
+ * what other CPUs hold, read without their locks.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mmu_context.h>
+#include <linux/rcupdate.h>
+
+#include "balance.h"
+
+/**
+ * lottery_account_lag() - what tasks lack
+ * @a: the account of their CPU
+ * @owned: their tickets
+ * @carried: what they carry, see lottery_account_join()
+ *
+ * Both terms may have wrapped; their sum has not.
+ *
+ * Return: run time [ns].
+ */
+s64 lottery_account_lag(const struct lottery_account *a, u64 owned, u64 carried)
+{
+	return (s64)(carried + a->behind * owned) >> LOTTERY_LAG_SHIFT;
+}
+
+/* Run time for each of so many tickets. */
+static s64 lottery_each(s64 ns, u64 owned)
+{
+	return div64_s64(ns * BIT(LOTTERY_LAG_SHIFT), owned);
+}
+
+/**
+ * lottery_account_fold() - bring the lag of a CPU's tasks up to date
+ * @a: its account
+ * @owned: the tickets of its tasks
+ * @nr: how many they are
+ * @now: the time [ns of rq_clock_task()]
+ *
+ * Alone on its CPU a task is not due more than that. All together lack or have
+ * too much LOTTERY_LAG_MAX at most.
+ */
+void lottery_account_fold(struct lottery_account *a, u64 owned, unsigned int nr, u64 now)
+{
+	u64 elapsed = min_t(u64, now - a->clock, LOTTERY_LAG_MAX);
+	s64 ran = min_t(u64, a->ran, elapsed), due, got, lag;
+
+	a->clock = now;
+	a->ran = 0;
+	if (!owned)
+		return;
+
+	got = lottery_each(ran, owned);
+	due = a->average ? div64_u64(elapsed << (LOTTERY_LAG_SHIFT + LOTTERY_LOAD_SHIFT),
+				     a->average) : got;
+	if (nr == 1)
+		due = min(due, lottery_each(elapsed, owned));
+	a->behind += due - got;
+
+	lag = lottery_account_lag(a, owned, a->carried);
+	a->lag = clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
+	a->behind += lottery_each(a->lag - lag, owned);
+}
+
+/**
+ * lottery_account_join() - a task brings its lag along
+ * @a: the account of the CPU
+ * @owned: the task's tickets
+ * @lag: what it lacks [ns]
+ *
+ * Return: what it carries while it is here, for lottery_account_lag().
+ */
+u64 lottery_account_join(struct lottery_account *a, unsigned int owned, s64 lag)
+{
+	u64 carried = ((u64)lag << LOTTERY_LAG_SHIFT) - a->behind * owned;
+
+	a->carried += carried;
+	return carried;
+}
+
+/**
+ * lottery_account_leave() - a task takes its lag along
+ * @a: the account of the CPU
+ * @owned: the task's tickets
+ * @carried: what lottery_account_join() returned
+ *
+ * Return: what it lacks [ns], within LOTTERY_LAG_MAX.
+ */
+s64 lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried)
+{
+	s64 lag = lottery_account_lag(a, owned, carried);
+
+	a->carried -= carried;
+	return clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
+}
+
+/**
+ * lottery_join() - count a task in that has just been queued
+ * @rq: its run queue, locked
+ * @p: the task; its tickets are in the sums
+ */
+void lottery_join(struct rq *rq, struct task_struct *p)
+{
+	struct lottery_account *a = &rq->lottery.account;
+
+	if (rq->lottery.pool.nr == 1) {
+		a->clock = rq_clock_task(rq);
+		a->ran = 0;
+		a->behind = 0;
+		a->carried = 0;
+		a->blocked = 0;
+	}
+	p->lottery.lag = lottery_account_join(a, p->lottery.owned, p->lottery.lag);
+}
+
+/**
+ * lottery_leave() - count a task out that is about to leave the pool
+ * @rq: its run queue, locked
+ * @p: the task; its tickets are in the sums
+ */
+void lottery_leave(struct rq *rq, struct task_struct *p)
+{
+	p->lottery.lag = lottery_account_leave(&rq->lottery.account, p->lottery.owned,
+					       p->lottery.lag);
+}
+
+/* A task that is alone and has more than @average has its CPU, and no part in it. */
+static bool lottery_is_capped(struct rq *rq, u64 average)
+{
+	return READ_ONCE(rq->lottery.pool.nr) == 1 && lottery_load_now(rq) > average;
+}
+
+/*
+ * The load of a CPU if all were even, of those that share. Reads of all CPUs,
+ * without any lock, under RCU.
+ */
+static u64 lottery_average(struct rq *rq, u64 capped_above, s64 *drift)
+{
+	u64 tickets = 0, capacity = 0;
+	s64 lag = 0;
+	int cpu;
+
+	for_each_cpu_and(cpu, rq->rd->span, cpu_active_mask) {
+		struct rq *other = cpu_rq(cpu);
+
+		if (lottery_is_capped(other, capped_above))
+			continue;
+		tickets += READ_ONCE(other->lottery.owned);
+		capacity += lottery_capacity(other);
+		if (READ_ONCE(other->lottery.pool.nr))
+			lag += READ_ONCE(other->lottery.account.lag);
+	}
+	*drift = tickets ? lottery_each(lag, tickets) : 0;
+	return capacity ? div64_u64(tickets << (SCHED_CAPACITY_SHIFT + LOTTERY_LOAD_SHIFT),
+				    capacity) : 0;
+}
+
+/**
+ * lottery_look_around() - see what is due on average, and who lacks most
+ * @rq: the run queue that asks, not locked; under RCU
+ * @s: where to store the answer
+ */
+void lottery_look_around(struct rq *rq, struct lottery_survey *s)
+{
+	s64 most = LOTTERY_LAG_MOVE, lag;
+	u64 average = U64_MAX;
+	int cpu, round;
+
+	/* Each round leaves out those that have their CPU by the last one. */
+	for (round = 0; round < LOTTERY_ROUNDS; round++) {
+		s->average = lottery_average(rq, average, &s->drift);
+		if (s->average == average)
+			break;
+		average = s->average;
+	}
+
+	s->behind = NULL;
+	for_each_cpu_and(cpu, rq->rd->span, &lottery_waiting) {
+		lag = READ_ONCE(cpu_rq(cpu)->lottery.account.lag);
+		if (cpu_rq(cpu) != rq && lag >= most) {
+			most = lag;
+			s->behind = cpu_rq(cpu);
+		}
+	}
+}
