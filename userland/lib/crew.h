@@ -31,6 +31,7 @@ struct crew_slot {
 	u64 work_ns;		/* and its work until then */
 	u64 finish_ns;		/* CLOCK_MONOTONIC */
 	u64 rounds;		/* progress of any kind */
+	u64 yield_ns;		/* run time after which the hog yields, 0: never */
 	u64 value;		/* free for the experiment */
 } __aligned(64);
 

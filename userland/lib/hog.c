@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* hog.c - children that want the CPU for ever, and sleep when they are told to. */
+#include <sched.h>
+
 #include "clock.h"
 #include "hog.h"
 #include "lottery_sched.h"
@@ -19,6 +21,7 @@ CREW_FN(hog)
 {
 	struct crew_slot *slot = &crew->page->slot[i];
 	struct work_watch watch;
+	u64 yielded = 0;
 
 	(void)arg;
 	work_begin(&watch);
@@ -31,6 +34,11 @@ CREW_FN(hog)
 		store64(&slot->rounds, slot->rounds + 1);
 		if (load(&slot->rest))
 			rest(slot);
+		if (load64(&slot->yield_ns) &&
+		    watch.look_ns - yielded >= load64(&slot->yield_ns)) {
+			sched_yield();
+			yielded = watch.look_ns;
+		}
 	}
 	return 0;
 }

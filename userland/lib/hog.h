@@ -9,7 +9,8 @@
 
 /*
  * A CREW_FN. Keeps rounds, look_ns and work_ns of its slot up to date; rests while
- * its slot's rest is 1; exits with 0 when the page's stop is 1.
+ * its slot's rest is 1; yields whenever it has run for its slot's yield_ns, if that
+ * is not 0; exits with 0 when the page's stop is 1.
  */
 CREW_FN(hog);
 

@@ -23,10 +23,12 @@ static const char usage[] =
 "                        fork       each has a child, which inherits the tickets\n"
 "                        exec       each execs first\n"
 "                        sleepwake  the last one sleeps half of the time\n"
+"                        yield      the last one yields after a fifth of each turn\n"
 "                        change     the tickets are turned round at half time\n"
 "                        order      they finish equal work: who is first\n"
 "      --seconds S     how long for each ratio (10)\n"
 "      --quantum US    ask for this quantum, 100..1000000 (one tick)\n"
+"      --low-variance  with the low-variance draw, on all CPUs meanwhile\n"
 "      --cpu CPU       where they run (the first that is allowed)\n"
 "      --json          one JSON object for each task\n"
 "      --ktap          check the bound (4 sigma) as a test, S seconds or longer\n"
@@ -50,6 +52,7 @@ static void parse(int argc, char **argv, struct share *s, const struct share_cas
 		{ "case", required_argument, NULL, 'C' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "quantum", required_argument, NULL, 'q' },
+		{ "low-variance", no_argument, NULL, 'l' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "ktap", no_argument, NULL, 'k' },
@@ -72,6 +75,9 @@ static void parse(int argc, char **argv, struct share *s, const struct share_cas
 				args_number("--quantum", optarg,
 					    LOTTERY_QUANTUM_MIN / NSEC_PER_USEC,
 					    LOTTERY_QUANTUM_MAX / NSEC_PER_USEC);
+			break;
+		case 'l':
+			s->low_variance = true;
 			break;
 		case 'c':
 			s->cpu = cpu_argument(optarg);
@@ -162,6 +168,8 @@ int main(int argc, char **argv)
 	lottery_require();
 	lottery_read(&state);
 	s.quantum_ns = lottery_quantum(&state, s.quantum_ask_ns);
+	if (s.low_variance)
+		lottery_switch("low_variance", true);
 	pin_to_cpu(s.cpu);
 	become_launcher(LAUNCHER_PRIORITY);
 	if (s.output == OUTPUT_KTAP)
@@ -172,6 +180,8 @@ int main(int argc, char **argv)
 		       "sigma");
 	for (i = optind; i < argc; i++)
 		good &= run_ratio(&s, which, argv[i]);
+	if (s.low_variance)
+		lottery_switch("low_variance", false);
 	finish_output();
 	if (s.output == OUTPUT_KTAP)
 		return ktap_finish(&s.ktap);

@@ -39,6 +39,12 @@
 #define SHARE_VARIANCE_MIN	25.0
 #define SHARE_EXTRA_NS		(40 * NSEC_PER_SEC)
 
+/* With the low-variance draw no share may be off by more quanta than this. */
+#define SHARE_EVEN_MAX		8.0
+
+/* How far a share that compensation tickets make good may be off [%]. */
+#define SHARE_YIELD_PCT		10.0
+
 /* Lotteries for each hundred quanta, where time is virtual. */
 #define SHARE_DRAWS_MIN		85.0
 #define SHARE_DRAWS_MAX		105.0
@@ -55,6 +61,7 @@ struct share {
 	u32 cpu;
 	u64 quantum_ask_ns;	/* what the tasks ask for, 0 = default */
 	u64 quantum_ns;		/* what they get */
+	bool low_variance;
 	enum output output;
 	struct ktap ktap;
 	u64 deadline_ns;	/* for having enough lotteries */
@@ -103,6 +110,12 @@ void window_pass(const struct share *s, struct window *w, u64 ns);
 
 /* Print a line for each that can win; false when one is outside its bound. */
 bool share_report(struct share *s, const char *phase, const struct window *w);
+
+/*
+ * Print the same; false when the first one's share of CPU time is off by more than
+ * SHARE_YIELD_PCT. For tasks whose turns differ in length, which are no trials.
+ */
+bool share_report_time(struct share *s, const struct window *w);
 
 /* Print the lotteries of @elapsed_ns; false when they are not one a quantum. */
 bool share_report_draws(struct share *s, u64 lotteries, u64 elapsed_ns);

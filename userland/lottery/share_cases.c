@@ -253,6 +253,21 @@ static bool case_sleepwake(struct share *s)
 	return end_hogs(s, &crew) && good;
 }
 
+/* Who uses a fifth of each turn has its share all the same, by more turns. */
+static bool case_yield(struct share *s)
+{
+	struct crew crew;
+	struct window w;
+	bool good;
+
+	start_hogs(s, &crew, &w, hog);
+	store64(&crew.page->slot[s->count - 1].yield_ns, s->quantum_ns / 5);
+	window_pass(s, &w, s->seconds * NSEC_PER_SEC);
+	good = check_tickets(s, &w);
+	good &= share_report_time(s, &w);
+	return end_hogs(s, &crew) && good;
+}
+
 /* The tickets are turned round at half time. */
 static bool case_change(struct share *s)
 {
@@ -334,6 +349,7 @@ const struct share_case share_cases[] = {
 	{ "fork", case_fork },
 	{ "exec", case_exec },
 	{ "sleepwake", case_sleepwake },
+	{ "yield", case_yield },
 	{ "change", case_change },
 	{ "order", case_order },
 	{ }

@@ -84,6 +84,7 @@ static void line_json(const struct share *s, const struct player *p, const struc
 	json_open();
 	json_text("case", s->ratio);
 	json_text("kind", s->kind);
+	json_text("draw", s->low_variance ? "low-variance" : "independent");
 	json_text("phase", l->phase);
 	json_number("task", l->task);
 	json_number("tickets", p->tickets);
@@ -150,6 +151,38 @@ void window_pass(const struct share *s, struct window *w, u64 ns)
 	} while (now_ns() < s->deadline_ns && !enough_lotteries(s, w));
 }
 
+static struct line report_line(const struct share *s, const char *phase,
+			       const struct window *w, const struct sums *sums,
+			       unsigned int i)
+{
+	const struct player *p = &w->player[i];
+	struct line l = line_of(p, sums);
+
+	l.phase = phase;
+	l.task = i + 1;
+	if (s->output == OUTPUT_JSON)
+		line_json(s, p, &l);
+	else if (s->output == OUTPUT_KTAP)
+		line_ktap(s, p, &l);
+	else
+		line_table(s, p, &l);
+	return l;
+}
+
+bool share_report_time(struct share *s, const struct window *w)
+{
+	struct sums sums = sums_of(s, w);
+	struct line first = report_line(s, "all", w, &sums, 0);
+	double off_pct = 100 * (first.wins / first.expected - 1);
+	unsigned int i;
+
+	for (i = 1; i < w->awake; i++)
+		report_line(s, "all", w, &sums, i);
+	return fabs(off_pct) <= SHARE_YIELD_PCT ||
+	       share_fault(s, "the first task's share is off by %.1f %%, allowed are %.0f",
+			   off_pct, SHARE_YIELD_PCT);
+}
+
 bool share_report(struct share *s, const char *phase, const struct window *w)
 {
 	struct sums sums = sums_of(s, w);
@@ -157,18 +190,11 @@ bool share_report(struct share *s, const char *phase, const struct window *w)
 	unsigned int i;
 
 	for (i = 0; i < w->awake; i++) {
-		const struct player *p = &w->player[i];
-		struct line l = line_of(p, &sums);
+		struct line l = report_line(s, phase, w, &sums, i);
 
-		l.phase = phase;
-		l.task = i + 1;
-		if (s->output == OUTPUT_JSON)
-			line_json(s, p, &l);
-		else if (s->output == OUTPUT_KTAP)
-			line_ktap(s, p, &l);
-		else
-			line_table(s, p, &l);
-		if (l.variance >= SHARE_VARIANCE_MIN)
+		if (s->low_variance)
+			good &= fabs(l.wins - l.expected) <= SHARE_EVEN_MAX;
+		else if (l.variance >= SHARE_VARIANCE_MIN)
 			good &= fabs(l.sigma_error) < SHARE_SIGMAS;
 	}
 	if (s->output == OUTPUT_KTAP && !enough_lotteries(s, w))

@@ -3,10 +3,11 @@
  * smp_shares.c - lottery-smp: several CPUs are shared as tickets say, against the
  * water-filled shares.
  *
- * The bound is four standard deviations of independent draws, each for one tick of
+ * The bound is 5.7 standard deviations of independent draws, each for one tick of
  * one CPU. Where all virtual CPUs share one real one, only one in so many ticks of a
  * CPU comes in time, and a turn lasts that much longer. At 20 s and four CPUs these are
- * 5,000 draws a CPU: 2.8 points for the greatest of 16 tasks, 0.9 for the smallest.
+ * 5,000 draws a CPU: 4 points for the greatest of 16 tasks, 1.3 for the smallest. (Turns
+ * whose length varies by chance have twice the variance: these are four deviations then.)
  * Whose share is capped, or who takes turns with few others, must be closer.
  */
 #include <math.h>
@@ -21,7 +22,7 @@
 #include "smp_pulse.h"
 #include "smp_waterfill.h"
 
-#define SIGMAS		4.0
+#define SIGMAS		5.7
 #define ROUNDING	0.000001
 #define TASKS_MAX	16U
 
