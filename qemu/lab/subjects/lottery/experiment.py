@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 
-POOLS = ("list", "rbtree")
+POOLS = ("list", "rbtree", "sums")
+BOOTED = "sums"
+"""The pool that boots by default."""
 KINDS = {
     "enqueue_ns": "scale",
     "dequeue_ns": "scale",
@@ -23,6 +25,8 @@ KINDS = {
     "cycle_ns": "scale",
     "share_error_sigma": "share",
     "ratio_10_1": "ratio",
+    "yield_ratio": "yield",
+    "draw_error": "draws",
     "pipe_roundtrip_ns": "pipe",
     "fair_floor_pct": "floor",
     "order_correlation": "fair",
@@ -110,6 +114,7 @@ FAIR_WORK_S = 0.02
 """Guest seconds that each task of lottery-fair works."""
 SHARE_SHIFT = 3
 """Who wins does not depend on how long an instruction is, so shares use 8 ns ones."""
+DRAWS_RATIO = "5:4:3:2:1"
 SMP_CPUS = 4
 DISPLACED_S = 7
 """Guest seconds of all rounds of lottery-smp's displacement."""
@@ -140,6 +145,18 @@ def share_programs(scope: Scope) -> Iterator[Program]:
     if scope.ratio_s:
         argv = ("lottery-share", "10:1", "--seconds", str(scope.ratio_s), "--json")
         yield _program("ratio", "ratio-10:1", argv, scope.ratio_s)
+        case = ("--case", "yield", "--quantum", "5000")
+        seconds = ("--seconds", str(scope.ratio_s))
+        yielding = ("lottery-share", "1:1", *case, *seconds, "--json")
+        yield _program("yield", "yield", yielding, scope.ratio_s)
+
+
+def draw_programs(scope: Scope) -> Iterator[Program]:
+    """Independent draws and low-variance ones, a thousand a second."""
+    argv = ("lottery-share", DRAWS_RATIO, "--seconds", str(scope.share_s), "--json")
+    if scope.ratio_s:
+        yield _program("draws", "draws-independent", argv, scope.share_s)
+        yield _program("draws", "draws-low-variance", (*argv, "--low-variance"), scope.share_s)
 
 
 def floor_programs(scope: Scope) -> Iterator[Program]:
@@ -176,7 +193,7 @@ def smp_programs(scope: Scope) -> Iterator[Program]:
 
 def _smp_boot(seed: int, programs: Sequence[Program]) -> Boot:
     """A guest in real time: a virtual CPU must not wait long for the others."""
-    machine = Machine(cpus=SMP_CPUS, append=("lottery_pool=rbtree",), root=False, seed=seed)
+    machine = Machine(cpus=SMP_CPUS, append=(f"lottery_pool={BOOTED}",), root=False, seed=seed)
     return Boot(f"smp-{seed}", machine, tuple(programs), defer=True)
 
 
@@ -193,16 +210,17 @@ def _boot(name: str, seed: int, pool: str, programs: Sequence[Program], shift: i
 
 
 def all_boots(scope: Scope) -> Iterator[Boot]:
-    """Costs per pool and seed (round trips with the tree only), shares per seed, several CPUs."""
+    """Costs per pool and seed (round trips with the default one only), shares, several CPUs."""
     for seed in scope.scale_seeds:
         for pool in POOLS:
             programs = list(scale_programs(scope))
-            if pool == "rbtree":
+            if pool == BOOTED:
                 programs += pipe_programs(scope)
             yield _boot(f"cost-{pool}-{seed}", seed, pool, programs)
     for seed in scope.share_seeds:
-        programs = [*share_programs(scope), *floor_programs(scope), *fair_programs(scope)]
-        yield _boot(f"share-{seed}", seed, "rbtree", programs, SHARE_SHIFT)
+        programs = [*share_programs(scope), *draw_programs(scope)]
+        programs += [*floor_programs(scope), *fair_programs(scope)]
+        yield _boot(f"share-{seed}", seed, BOOTED, programs, SHARE_SHIFT)
     for seed in scope.smp_seeds:
         yield _smp_boot(seed, tuple(smp_programs(scope)))
 

@@ -17,10 +17,10 @@ from lab.subjects.lottery.goals import STAIRCASE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = {"list": "#2b6cb0", "rbtree": "#c0392b"}
-"""As in the reference: the list is blue, the red-black tree is red."""
-LABELS = {"list": "linked list", "rbtree": "red-black tree"}
-MARKERS = {"list": "o", "rbtree": "s"}
+COLOURS = {"list": "#2b6cb0", "rbtree": "#c0392b", "sums": "#2f855a"}
+"""As in the reference: the list is blue, the red-black tree is red. Ours is green."""
+LABELS = {"list": "linked list", "rbtree": "red-black tree", "sums": "tree of sums"}
+MARKERS = {"list": "o", "rbtree": "s", "sums": "^"}
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,18 @@ def _ratio(boot: Boot, program: Program, rows: Sequence[ShareRow]) -> Iterator[S
     yield _sample("ratio_10_1", _pool(boot), most.wins / least.wins, "ratio", run)
 
 
+def _yield(boot: Boot, program: Program, rows: Sequence[ShareRow]) -> Iterator[Sample]:
+    """CPU time of the task that uses its turns over that of the one that yields."""
+    value = rows[0].wins / rows[-1].wins
+    yield _sample("yield_ratio", _pool(boot), value, "ratio", _run_id(boot, program))
+
+
+def _draws(boot: Boot, program: Program, rows: Sequence[ShareRow]) -> Iterator[Sample]:
+    """By how many draws the worst share is off."""
+    worst = max(abs(row.wins - row.expected) for row in rows)
+    yield _sample("draw_error", rows[0].draw, worst, "draws", _run_id(boot, program))
+
+
 def _pipe(boot: Boot, program: Program, rows: Sequence[PipeRow]) -> Iterator[Sample]:
     """Every repeat of the round trips."""
     for row in rows:
@@ -149,6 +161,10 @@ def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> It
         return _share(boot, program, rows_of(ShareRow))
     if program.what == "ratio":
         return _ratio(boot, program, rows_of(ShareRow))
+    if program.what == "yield":
+        return _yield(boot, program, rows_of(ShareRow))
+    if program.what == "draws":
+        return _draws(boot, program, rows_of(ShareRow))
     if program.what == "pipe":
         return _pipe(boot, program, rows_of(PipeRow))
     if program.what == "floor":

@@ -47,6 +47,7 @@ class ShareRow:
     wins: float
     expected: float
     sigma_error: float
+    draw: str = "independent"
 
 
 @dataclass(frozen=True)

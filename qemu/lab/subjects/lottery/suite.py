@@ -14,7 +14,8 @@ DEBUG_RATIO = "10:1"
 TURNS = ("1:1", "1000000:1", "5:4:3:2:1")
 # Two cores of two threads.
 THREADS = ("-smp", "4,sockets=1,cores=2,threads=2")
-SHARE_CASES = ("fork", "exec", "sleepwake", "change", "order")
+LOW_VARIANCE = ("1:1", "5:4:3:2:1")
+SHARE_CASES = ("fork", "exec", "sleepwake", "yield", "change", "order")
 
 
 def _api() -> Boot:
@@ -56,6 +57,7 @@ def _pool(pool: str) -> Boot:
         (
             *shares,
             *(_share(f"share-{case}", 4, "--case", case, "3:1") for case in SHARE_CASES),
+            replace(_share("share-low-variance", 4, "--low-variance", *LOW_VARIANCE), debug=False),
             _turns("turns", 2, *TURNS),
             _turns("turns-5ms", 3, "--quantum", "5000", "3:1"),
             Program("fair", ("lottery-fair", "--ktap", "--tasks", "40", "--work-ms", "50"), 120),
@@ -129,12 +131,15 @@ def _group(name: str) -> Program:
 
 
 def _nohz() -> Boot:
-    """A CPU without a tick: with two lottery tasks it must have one again."""
+    """A CPU without a tick: two lottery tasks, and the server of fair ones, need one."""
     machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
     return Boot(
         "lottery-nohz",
         machine.with_append("nohz_full=1"),
-        (_share("share-3:1", 4, "--cpu", "1", "3:1"),),
+        (
+            _share("share-3:1", 4, "--cpu", "1", "3:1"),
+            Program("floor", ("lottery-floor", "--ktap", "--cpu", "1", "--seconds", "5"), 60),
+        ),
     )
 
 
@@ -164,10 +169,10 @@ def _torture_programs(seconds: int, *args: str) -> tuple[Program, ...]:
 
 
 def boots() -> tuple[Boot, ...]:
-    """All of them. The rbtree is what boots by default, and is tested for longer."""
+    """All of them. The sums are what boots by default, and are tested for longer."""
     return (
-        *(_api(), _pool("list"), _pool("rbtree"), _tools()),
-        *(_smp("rbtree", 5), _smp("list", 2), _bounds(), _displaced()),
+        *(_api(), _pool("list"), _pool("rbtree"), _pool("sums"), _tools()),
+        *(_smp("sums", 5), _smp("list", 2), _bounds(), _displaced()),
         *(_core(), _nohz()),
-        *(_torture("rbtree", 60), _torture("list", 30), _torture_core()),
+        *(_torture("sums", 60), _torture("rbtree", 30), _torture("list", 30), _torture_core()),
     )
