@@ -74,7 +74,7 @@ void init_lottery_rq(struct lottery_rq *lrq)
  * Multiply-shift with rejection (Lemire: "Fast random integer generation in
  * an interval", 2019): no division unless a number is close to rejection. A
  * total that does not fit 32 bits is drawn from 64, where the bias of the
- * plain multiply-shift is below 2^-15 for all that a run queue can hold.
+ * plain multiply-shift is below 2^-15 of what a task has, all its parts together.
  *
  * Return: a number in [0, @total).
  */
@@ -118,6 +118,13 @@ static u64 lottery_winning(struct rq *rq)
 				    lrq->pool.tickets);
 }
 
+/* The parts of tickets that @p takes part with now. */
+static u64 lottery_effective(const struct task_struct *p)
+{
+	return lottery_compensated(p->lottery.owned, lottery_quantum(p),
+				   p->lottery.used);
+}
+
 /**
  * lottery_begin_turn() - give a task a turn
  * @rq: its run queue, locked
@@ -131,10 +138,11 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 
 	lrq->holder = p;
 	p->lottery.turn_left = lottery_quantum(p);
-	p->lottery.used = 0;
-	if (p->lottery.entry.tickets != p->lottery.owned)
+	if (p->lottery.used) {
+		p->lottery.used = 0;
 		lottery_pool_reweight(&lrq->pool, &p->lottery.entry,
-				      p->lottery.owned);
+				      lottery_effective(p));
+	}
 }
 
 /* Hold a lottery among the queued tasks, of which there is one at least. */
@@ -189,12 +197,6 @@ static void lottery_give_back(struct task_struct *p)
 
 	if (left > 0 && static_branch_likely(&lottery_compensation))
 		p->lottery.used = max_t(s64, lottery_quantum(p) - left, 1);
-}
-
-static u64 lottery_effective(const struct task_struct *p)
-{
-	return lottery_compensated(p->lottery.owned, lottery_quantum(p),
-				   p->lottery.used);
 }
 
 /*

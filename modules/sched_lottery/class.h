@@ -13,6 +13,11 @@
 
 /* A turn of a task that was given none [ns]. */
 #define LOTTERY_QUANTUM_DEFAULT	TICK_NSEC
+/*
+ * Pools hold parts of tickets, so that a task with one ticket can be compensated,
+ * too: what is rounded is half a part.
+ */
+#define LOTTERY_PART_SHIFT	6
 /* A task that used less of its turn than one part of these is taken for one part. */
 #define LOTTERY_COMPENSATION_MAX 100
 
@@ -68,21 +73,25 @@ static inline bool lottery_turn_over(const struct task_struct *p)
 }
 
 /**
- * lottery_compensated() - the tickets of a task that gave a turn back
+ * lottery_compensated() - the parts of tickets that a task takes part with
  * @owned: what it owns
  * @quantum: what it could have run [ns]
- * @used: what it ran [ns], 0 for all of it
+ * @used: what it ran of its last turn before it gave that back [ns], 0 for all
  *
  * With a fraction f of its quantum used it takes part with 1/f times its
  * tickets, up to LOTTERY_COMPENSATION_MAX times (Waldspurger and Weihl 1994,
  * section 3.4).
+ *
+ * Return: up to 2^33; the product below up to 2^56.
  */
 static inline u64 lottery_compensated(unsigned int owned, u64 quantum, u64 used)
 {
+	u64 parts = (u64)owned << LOTTERY_PART_SHIFT;
+
 	if (!used || used >= quantum)
-		return owned;
+		return parts;
 	used = max(used, div_u64(quantum, LOTTERY_COMPENSATION_MAX) + 1);
-	return div64_u64(owned * quantum, used);
+	return div64_u64(parts * quantum + used / 2, used);
 }
 
 /* class.c */

@@ -77,7 +77,8 @@ struct lottery_account {
 /**
  * struct lottery_rq - the lottery of one CPU
  * @pool: the tickets of all queued tasks, that of the running one included
- * @owned: the same sum without compensation tickets: what the tasks own
+ * @owned: what the tasks own, in whole tickets; the pool has parts of tickets,
+ *	and compensation in it
  * @holder: the task that holds the current turn, or NULL if the next pick
  *	must draw. It is queued. It may be preempted and come back within its
  *	turn; it need not be rq->curr.

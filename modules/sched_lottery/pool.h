@@ -53,8 +53,8 @@ struct lottery_node {
 
 /**
  * struct lottery_pool - the entries that take part in a draw
- * @tickets: sum over the entries; at most 2^49 (1000000 each, 100 times
- *	that with compensation, 2^22 tasks)
+ * @tickets: sum over the entries; at most 2^55 (1000000 each, 64 parts
+ *	of each, 100 times that with compensation, 2^22 tasks)
  * @nr: number of entries
  * @levels: sums pool: levels of inner nodes, 0 if there is only a leaf
  * @list: the list pool's entries

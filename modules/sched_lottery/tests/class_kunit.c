@@ -213,23 +213,31 @@ static void class_turns_end_at_the_nearest_tick(struct kunit *test)
 	}
 }
 
+static u64 class_parts(u64 tickets)
+{
+	return tickets << LOTTERY_PART_SHIFT;
+}
+
 /* Section 3.4 of the paper: 400 tickets and a fifth of a turn make 2000. */
 static void class_compensates(struct kunit *test)
 {
 	const u64 q = 100 * NSEC_PER_MSEC;
 
-	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, q / 5), 2000);
-	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, 0), 400);
-	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, q), 400);
-	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, 2 * q), 400);
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, q / 5), class_parts(2000));
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, 0), class_parts(400));
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, q), class_parts(400));
+	KUNIT_EXPECT_EQ(test, lottery_compensated(400, q, 2 * q), class_parts(400));
+	/* Nearly a fifth of one ticket is nearly five. */
+	KUNIT_EXPECT_EQ(test, lottery_compensated(1, 500, 103),
+			(class_parts(500) + 51) / 103);
 	/* However little was used, there is a limit, and no overflow. */
 	KUNIT_EXPECT_LE(test, lottery_compensated(400, q, 1),
-			400 * LOTTERY_COMPENSATION_MAX);
+			class_parts(400 * LOTTERY_COMPENSATION_MAX));
 	KUNIT_EXPECT_GT(test, lottery_compensated(400, q, 1),
-			400 * (LOTTERY_COMPENSATION_MAX - 1));
+			class_parts(400 * (LOTTERY_COMPENSATION_MAX - 1)));
 	KUNIT_EXPECT_LE(test, lottery_compensated(LOTTERY_TICKETS_MAX,
 						  LOTTERY_QUANTUM_MAX, 1),
-			(u64)LOTTERY_TICKETS_MAX * LOTTERY_COMPENSATION_MAX);
+			class_parts((u64)LOTTERY_TICKETS_MAX * LOTTERY_COMPENSATION_MAX));
 }
 
 /* They last from when the turn is given back to the next win, in every sum. */
@@ -243,10 +251,10 @@ static void class_compensation_is_spent(struct kunit *test)
 	class_dequeue(f->rq, f->queued, DEQUEUE_SLEEP);
 	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, 0);
 	class_enqueue(f->rq, f->queued, ENQUEUE_WAKEUP);
-	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, 2);
+	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, class_parts(2));
 	KUNIT_EXPECT_EQ(test, lrq->owned, 1);
 	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
-	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, 1);
+	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, class_parts(1));
 	KUNIT_EXPECT_EQ(test, f->queued->lottery.used, 0);
 	class_dequeue(f->rq, f->queued, 0);
 	KUNIT_EXPECT_EQ(test, lrq->owned, 0);
