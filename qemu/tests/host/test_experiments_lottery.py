@@ -74,7 +74,7 @@ def test_only_runs_what_the_metric_needs(metric: str) -> None:
 
 def test_each_metric_has_its_records(full: list[Record]) -> None:
     for metric in ("enqueue_ns", "dequeue_ns", "draw_ns", "cycle_ns"):
-        for variant in ("list", "rbtree"):
+        for variant in experiment.POOLS:
             found = [r for r in full if (r.metric, r.variant) == (metric, variant)]
             assert [r.params for r in found] == [{"tasks": size} for size in SIZES]
             assert [r.n for r in found] == [repeats for _, repeats in SCOPE.sizes]
@@ -209,24 +209,27 @@ def test_numbers_keep_their_types() -> None:
 
 
 MEASURED = {
-    "cycle_ns at 3000 tasks, list / rbtree": "23.52",
+    "cycle_ns at 3000 tasks, list / rbtree": "20.66",
     "cycle_ns at 100 tasks and above, rbtree / list": (
-        "100 0.73, 300 0.332, 1000 0.115, 3000 0.0425"
+        "100 0.773, 300 0.39, 1000 0.132, 3000 0.0484"
     ),
-    "enqueue_ns at 3000 tasks, rbtree / list": "2.623",
-    "rbtree cycle_ns, 3000 / 100 tasks": "1.213",
-    "share_error_sigma, every ratio": "worst 1.92 at 20:1, 8 rows",
-    "ratio_10_1": "10.08",
-    "pipe_roundtrip_ns, lottery / other": "0.9116",
+    "cycle_ns at every size, sums / list": (
+        "2 0.978, 20 0.797, 100 0.483, 300 0.233, 1000 0.0781, 3000 0.0288"
+    ),
+    "cycle_ns at 3000 tasks, list / sums": "34.67",
+    "enqueue_ns at 3000 tasks, rbtree / list": "1.679",
+    "rbtree cycle_ns, 3000 / 100 tasks": "1.147",
+    "share_error_sigma, every ratio": "worst 2.16 at 100:1, 8 rows",
+    "ratio_10_1": "9.708",
+    "yield_ratio: a hog beside one that uses a fifth of its turns": "0.965",
+    "draw_error after 10,000 draws, low-variance / independent": "0.0452",
+    "pipe_roundtrip_ns, lottery / other": "0.9318",
     "fair_floor_pct under a lottery hog": "4.99",
-    "order_correlation of tickets and completion order": "-0.92",
-    "smp_share_error_pct, the worst task of each case": "1..16 3.49, 4:1:1:1:1 25.6",
-    "displaced_share_pct in the first 100 ms": "5.23",
+    "order_correlation of tickets and completion order": "-0.95",
+    "smp_share_error_pct, the worst task of each case": "1..16 1.56, 4:1:1:1:1 0.585",
+    "displaced_share_pct in the first 100 ms": "101",
 }
-MISSED = {
-    "smp_share_error_pct, the worst task of each case",
-    "displaced_share_pct in the first 100 ms",
-}
+MISSED = {"cycle_ns at 3000 tasks, list / sums"}
 """The goals that the recorded kernel does not meet."""
 
 
@@ -270,7 +273,15 @@ def slow_pipes(_boot: Boot, program: Program, rows: Rows) -> Rows:
     return [{**row, "ns_per_round": 1.2 * row["ns_per_round"]} for row in rows]
 
 
+def unpaid(_boot: Boot, program: Program, rows: Rows) -> Rows:
+    """Who yields after a fifth of its turn has a fifth of its share."""
+    if program.what != "yield":
+        return rows
+    return [*rows[:-1], {**rows[-1], "wins": 0.2 * rows[-1]["wins"]}]
+
+
 SLOW_TREE = scaled("scale", "rbtree", {"draw_ns": 40.0})
+SLOW_SUMS = scaled("scale", "sums", {"draw_ns": 40.0})
 
 
 @pytest.mark.parametrize(
@@ -278,15 +289,19 @@ SLOW_TREE = scaled("scale", "rbtree", {"draw_ns": 40.0})
     [
         ("cycle_ns at 3000 tasks, list / rbtree", SLOW_TREE),
         ("cycle_ns at 100 tasks and above", SLOW_TREE),
-        ("enqueue_ns at 3000", scaled("scale", "rbtree", {"enqueue_ns": 2.0})),
+        ("cycle_ns at every size, sums / list", SLOW_SUMS),
+        ("list / sums", SLOW_SUMS),
+        ("enqueue_ns at 3000", scaled("scale", "rbtree", {"enqueue_ns": 3.0})),
         ("3000 / 100", scaled("scale", "rbtree", {"draw_ns": 20.0}, least=3000)),
-        ("share_error_sigma", scaled("share", "rbtree", {"sigma_error": 4.0})),
-        ("ratio_10_1", scaled("ratio", "rbtree", {"tickets": -1})),
+        ("share_error_sigma", scaled("share", "sums", {"sigma_error": 4.0})),
+        ("ratio_10_1", scaled("ratio", "sums", {"tickets": -1})),
+        ("yield_ratio", unpaid),
+        ("draw_error", scaled("draws", "sums", {"wins": 1.2})),
         ("pipe_roundtrip_ns", slow_pipes),
-        ("fair_floor_pct", scaled("floor", "rbtree", {"fair_pct": 0.7})),
-        ("order_correlation", scaled("fair", "rbtree", {"tickets": -1})),
-        ("smp_share_error_pct", scaled("smp", "rbtree", {"got_pct": 1.2})),
-        ("displaced_share_pct", scaled("displaced", "rbtree", {"got_pct": 0.5})),
+        ("fair_floor_pct", scaled("floor", "sums", {"fair_pct": 0.7})),
+        ("order_correlation", scaled("fair", "sums", {"tickets": -1})),
+        ("smp_share_error_pct", scaled("smp", "sums", {"got_pct": 1.2})),
+        ("displaced_share_pct", scaled("displaced", "sums", {"got_pct": 0.5})),
     ],
 )
 def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> None:
