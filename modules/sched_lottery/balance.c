@@ -298,11 +298,14 @@ static bool lottery_rotate(struct rq *src, struct rq *dst)
 	return true;
 }
 
-/* The most loaded CPU with a load below @below where a task waits, or NULL. */
+/*
+ * The most loaded CPU where a task waits, of those that are fuller than @rq and
+ * have a load below @below, or NULL.
+ */
 static struct rq *lottery_find_fullest(struct rq *rq, u64 below)
 {
+	u64 best_load = lottery_load_now(rq), load;
 	struct rq *best = NULL, *other;
-	u64 best_load = 0, load;
 	int cpu;
 
 	for_each_cpu_and(cpu, rq->rd->span, &lottery_waiting) {
@@ -404,14 +407,17 @@ void lottery_idle(struct rq *rq)
 				       lottery_pull_idle);
 }
 
-/* An idle CPU where a task of @rq may run at once, else one that runs fair tasks. */
+/*
+ * An idle CPU where a task of @rq may run at once, else one that runs fair tasks;
+ * each CPU begins with the next one, so that not all find the same.
+ */
 static struct rq *lottery_find_free(struct rq *rq)
 {
 	struct rq *best = NULL;
 	int cpu;
 
-	for_each_cpu_and(cpu, rq->rd->span, cpu_active_mask) {
-		if (!lottery_is_free(cpu_rq(cpu)))
+	for_each_cpu_wrap(cpu, rq->rd->span, cpu_of(rq)) {
+		if (!cpu_active(cpu) || !lottery_is_free(cpu_rq(cpu)))
 			continue;
 		best = cpu_rq(cpu);
 		if (available_idle_cpu(cpu))

@@ -120,10 +120,13 @@ static void class_blocked_holds_not(struct kunit *test)
 static void class_yielder_holds_not(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
+	unsigned long flags;
 
 	class_set_next(f->rq, f->queued, true);
 	rcu_assign_pointer(f->rq->curr, f->queued);
+	raw_spin_lock_irqsave(&f->rq->__lock, flags);
 	lottery_sched_class.yield_task(f->rq);
+	raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
 	KUNIT_EXPECT_NULL(test, f->rq->lottery.holder);
 }
 
