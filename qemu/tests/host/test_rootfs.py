@@ -134,7 +134,7 @@ def test_ctrl_c_stops_both_and_the_next_run_makes_it(
 ) -> None:
     program = tmp_path / "bin/mmdebstrap"
     whole = program.read_text()
-    # It says something while it works, and would go on for ever.
+    # It says something while it works, for much longer than it takes to be stopped.
     program.write_text("#!/bin/sh\nkill -INT $PPID\nyes I: working | head -n 3000000 >&2\n")
     with pytest.raises(KeyboardInterrupt):
         rootfs.make(paths)
