@@ -4,7 +4,7 @@
  *
  * Draws are per CPU, so tickets buy the same everywhere only as far as the CPUs
  * hold the same sum of tickets. What a task is due is its water-filled share
- * of all CPUs: whoever's tickets are worth more than a CPU has one CPU, the rest
+ * of all CPUs: a task whose tickets are worth more than a CPU has one CPU, the rest
  * share what is left the same way (Chandra, Adler, Goyal and Shenoy: "Surplus
  * Fair Scheduling", OSDI 2000). The class comes close to that in three ways:
  *  - placement: a task that wakes, forks or execs goes to an idle CPU, or to
@@ -192,7 +192,7 @@ static struct task_struct *lottery_next_move(struct rq *src, struct rq *dst, int
 /*
  * Of some tasks of @src, the one that brings the loads closest together and the
  * larger of them down, by more than what capacities change by all the time, or
- * NULL. Whoever is behind a real-time task may go where there is no lottery task
+ * NULL. A task behind a real-time one may go where there is no lottery task
  * in any case. Both are locked.
  */
 static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
@@ -282,20 +282,19 @@ static int lottery_even_out(struct rq *src, struct rq *dst, int moves)
 	return moved;
 }
 
-static bool lottery_rotate(struct rq *src, struct rq *dst)
+static void lottery_rotate(struct rq *src, struct rq *dst)
 {
 	struct task_struct *p = NULL;
 
 	if (cpu_active(cpu_of(dst)))
 		p = lottery_find_rotation(src, dst);
 	if (!p)
-		return false;
+		return;
 
 	lottery_move_task(src, dst, p);
 	/* What each of them lacks now is known at the next tick. */
 	src->lottery.account.lag = 0;
 	dst->lottery.account.lag = 0;
-	return true;
 }
 
 /*
@@ -465,14 +464,12 @@ void lottery_displaced(struct rq *rq)
 }
 
 /**
- * lottery_set_busy() - note that a CPU's pool is empty no more, or again
+ * lottery_emptied() - note that a CPU has no lottery task any more
  * @rq: its run queue, locked
- * @busy: whether it has lottery tasks
  */
-void lottery_set_busy(struct rq *rq, bool busy)
+void lottery_emptied(struct rq *rq)
 {
-	if (!busy)
-		lottery_set_waiting(rq, false);
+	lottery_set_waiting(rq, false);
 }
 
 /**

@@ -11,7 +11,7 @@
  * with the task while it is taken off its pool to be put back, so that a change
  * of its own parameters brings it no time.
  *
- * Whoever gives a turn back before it is used up has compensation tickets from
+ * A task that gives a turn back before it is used up has compensation tickets from
  * then on until its next turn.
  *
  * The running task stays in the pool.
@@ -220,10 +220,8 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	lrq->owned += p->lottery.owned;
 	if (p->nr_cpus_allowed > 1)
 		list_add_tail(&p->lottery.migratable, &lrq->migratable);
-	if (lrq->pool.nr == 1) {
-		lottery_set_busy(rq, true);
+	if (lrq->pool.nr == 1)
 		lottery_core_join(rq);
-	}
 	lottery_join(rq, p);
 	lottery_core_pass(rq, p);
 	add_nr_running(rq, 1);
@@ -251,7 +249,7 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	lrq->owned -= p->lottery.owned;
 	list_del_init(&p->lottery.migratable);
 	if (!lrq->pool.nr)
-		lottery_set_busy(rq, false);
+		lottery_emptied(rq);
 	sub_nr_running(rq, 1);
 
 	lottery_stats_end(lrq, LOTTERY_DEQUEUE, begin);

@@ -102,7 +102,7 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p);
 int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
 void lottery_balance(struct rq *rq, struct rq_flags *rf);
 void lottery_displaced(struct rq *rq);
-void lottery_set_busy(struct rq *rq, bool busy);
+void lottery_emptied(struct rq *rq);
 void lottery_join(struct rq *rq, struct task_struct *p);
 void lottery_leave(struct rq *rq, struct task_struct *p);
 
@@ -112,7 +112,7 @@ static inline void lottery_ran(struct rq *rq, u64 ran)
 }
 #else
 static inline void lottery_displaced(struct rq *rq) { }
-static inline void lottery_set_busy(struct rq *rq, bool busy) { }
+static inline void lottery_emptied(struct rq *rq) { }
 static inline void lottery_join(struct rq *rq, struct task_struct *p) { }
 static inline void lottery_leave(struct rq *rq, struct task_struct *p) { }
 static inline void lottery_ran(struct rq *rq, u64 ran) { }
