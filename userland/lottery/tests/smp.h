@@ -46,6 +46,8 @@ void herd_add(struct herd *h, u32 tickets, u64 mask);
 unsigned int herd_add_fn(struct herd *h, CREW_FN((*fn)), const void *arg, u32 tickets,
 			 u64 mask);
 void herd_release(struct herd *h);
+/* A SCHED_FIFO task that is bound to @cpu and begins at crew_release(). */
+void fifo_start(struct crew *crew, CREW_FN((*fn)), u32 cpu);
 /* Kill all and wait until they have left the pools, too. */
 void herd_destroy(struct herd *h);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* smp_common.c - lottery-smp: hogs that are lottery tasks. */
+#include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "affinity.h"
@@ -11,6 +13,18 @@
 #include "smp.h"
 
 struct smp smp;
+
+void fifo_start(struct crew *crew, CREW_FN((*fn)), u32 cpu)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	crew_create(crew, 1);
+	crew_fork(crew, fn, NULL);
+	affinity_set(crew->pid[0], 1ULL << cpu);
+	crew_gather(crew, SMP_WAIT_NS);
+	if (sched_setscheduler(crew->pid[0], SCHED_FIFO, &param))
+		die(EXIT_FAILED, "no SCHED_FIFO task: %s", strerror(errno));
+}
 
 u64 tickets_in_pools(void)
 {

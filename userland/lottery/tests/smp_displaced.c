@@ -196,14 +196,7 @@ static void shares_evenly(struct ktap_case *t)
 /* A CPU is a real-time task's from now on; the launcher goes there, too. */
 static void take_cpu(struct crew *fifo, u32 cpu)
 {
-	struct sched_param param = { .sched_priority = 1 };
-
-	crew_create(fifo, 1);
-	crew_fork(fifo, hog, NULL);
-	affinity_set(fifo->pid[0], 1ULL << cpu);
-	crew_gather(fifo, SMP_WAIT_NS);
-	if (sched_setscheduler(fifo->pid[0], SCHED_FIFO, &param))
-		die(EXIT_FAILED, "no SCHED_FIFO hog: %s", strerror(errno));
+	fifo_start(fifo, hog, cpu);
 	pin_to_cpu(cpu);
 	crew_release(fifo);
 }

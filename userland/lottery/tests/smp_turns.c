@@ -159,19 +159,6 @@ static CREW_FN(ticker)
 	return 0;
 }
 
-static void start_ticker(struct crew *crew, u32 cpu)
-{
-	struct sched_param param = { .sched_priority = 1 };
-
-	crew_create(crew, 1);
-	crew_fork(crew, ticker, NULL);
-	affinity_set(crew->pid[0], 1ULL << cpu);
-	crew_gather(crew, SMP_WAIT_NS);
-	if (sched_setscheduler(crew->pid[0], SCHED_FIFO, &param))
-		die(EXIT_FAILED, "no SCHED_FIFO task: %s", strerror(errno));
-	crew_release(crew);
-}
-
 static void under_a_ticking_task(struct ktap_case *t)
 {
 	u64 gap, bound_ns = TICKING_GAP_TICKS * smp.tick_ns;
@@ -184,7 +171,8 @@ static void under_a_ticking_task(struct ktap_case *t)
 	for (i = 0; i < 2; i++)
 		herd_add_fn(&h, pulse, NULL, TICKETS, 1ULL << smp.cpu[0]);
 	pin_to_cpu(smp.cpu[1]);
-	start_ticker(&ticking, smp.cpu[0]);
+	fifo_start(&ticking, ticker, smp.cpu[0]);
+	crew_release(&ticking);
 	herd_release(&h);
 	pulse_reset(&h.crew, 2);
 	pass(&h, TICKING_SECONDS, ran);
