@@ -66,6 +66,13 @@ u64 lottery_quantum(const struct lottery_state *state, u64 quantum_ns);
 u64 lottery_count(unsigned int cpu);
 
 /*
+ * By how many standard deviations chance may move a result. A run of the tests makes
+ * a few hundred such comparisons in real time: chance fails one run in 5,000 or so,
+ * while four deviations would fail one in a hundred.
+ */
+#define LOTTERY_SIGMAS	5.0
+
+/*
  * The quantum to reckon with in statistics, when tasks with quanta of
  * @quantum_ns shared @time_ns in @lotteries: the same, as long as the machine
  * could keep it. A machine under the guest that is short of time delivers ticks

@@ -18,6 +18,7 @@
 #include "args.h"
 #include "json.h"
 #include "ktap.h"
+#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "memory.h"
 #include "procfs.h"
@@ -28,9 +29,6 @@
 /* The tickets of --tasks: ten steps. */
 #define STEPS		10U
 #define STEP_TICKETS	100U
-
-/* So certain a pair never comes in the wrong order in all the runs of a life. */
-#define CERTAIN_SIGMAS	5.0
 
 /* Of tickets and completion order: 0 when tickets do not matter. */
 #define CORRELATION_MAX	(-0.7)
@@ -276,9 +274,9 @@ static int report_ktap(const struct options *o, const struct racer *racers,
 			  racers[i].work_ns / NSEC_PER_MSEC, racers[i].finish_ns);
 	if (!o->file)
 		judge_equal(&k, racers, count);
-	upsets = race_upsets(racers, count, quantum_ns, CERTAIN_SIGMAS, &certain);
+	upsets = race_upsets(racers, count, quantum_ns, LOTTERY_SIGMAS, &certain);
 	ktap_note(&k, "%u pairs are certain by %.0f sigma, %u came in the wrong order",
-		  certain, CERTAIN_SIGMAS, upsets);
+		  certain, LOTTERY_SIGMAS, upsets);
 	if (certain || !o->file)
 		ktap_result(&k, certain && !upsets, "tickets decide the completion order");
 	else

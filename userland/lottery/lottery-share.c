@@ -31,7 +31,7 @@ static const char usage[] =
 "      --low-variance  with the low-variance draw, on all CPUs meanwhile\n"
 "      --cpu CPU       where they run (the first that is allowed)\n"
 "      --json          one JSON object for each task\n"
-"      --ktap          check the bound (4 sigma) as a test, S seconds or longer\n"
+"      --ktap          check the bound (5 sigma) as a test, S seconds or longer\n"
 "  -h, --help          this text\n"
 "  -V, --version       the version\n";
 

@@ -29,7 +29,6 @@
 #include "types.h"
 
 #define SHARE_TASKS_MAX		64U
-#define SHARE_SIGMAS		4.0
 
 /*
  * Below this variance (in squared lotteries) the binomial is too skewed for the

@@ -18,8 +18,6 @@
 /* Pieces of the window of the case sleepwake, alternately awake and asleep. */
 #define SLEEPWAKE_PHASES	10U
 
-#define ORDER_SIGMAS		5.0
-
 /* Between two looks of the case turns: at another time of the tick each time. */
 #define TURNS_LOOK_NS		(2700 * NSEC_PER_USEC)
 
@@ -334,7 +332,7 @@ static bool case_order(struct share *s)
 	quantum_ns = race_run(racers, s->count, s->cpu, s->quantum_ask_ns);
 	for (i = 0; i < s->count; i++)
 		report_racer(s, i + 1, &racers[i]);
-	upsets = race_upsets(racers, s->count, quantum_ns, ORDER_SIGMAS, &certain);
+	upsets = race_upsets(racers, s->count, quantum_ns, LOTTERY_SIGMAS, &certain);
 	if (upsets)
 		return share_fault(s, "%u of %u certain pairs finished in the wrong order",
 				   upsets, certain);

@@ -195,7 +195,7 @@ bool share_report(struct share *s, const char *phase, const struct window *w)
 		if (s->low_variance)
 			good &= fabs(l.wins - l.expected) <= SHARE_EVEN_MAX;
 		else if (l.variance >= SHARE_VARIANCE_MIN)
-			good &= fabs(l.sigma_error) < SHARE_SIGMAS;
+			good &= fabs(l.sigma_error) < LOTTERY_SIGMAS;
 	}
 	if (s->output == OUTPUT_KTAP && !enough_lotteries(s, w))
 		good = share_fault(s, "%s: %llu lotteries are too few for a bound", phase,

@@ -15,7 +15,6 @@
 #include "smp.h"
 #include "work.h"
 
-#define SIGMAS		4.0
 
 /* The quantum of those whose share is counted, how many, and how many will do. */
 #define SHARE_TICKS		20U
@@ -182,8 +181,8 @@ static void bound_tasks_share(struct ktap_case *t)
 		  (wins - 0.75 * n) / sqrt(0.75 * 0.25 * n));
 	if (expect(t, n >= SHARE_LOTTERIES_MIN, "%.0f lotteries in %llu s", n,
 		   SHARE_WAIT_NS / NSEC_PER_SEC))
-		expect(t, fabs(wins - 0.75 * n) < SIGMAS * sqrt(0.75 * 0.25 * n),
-		       "more than %.0f sigma", SIGMAS);
+		expect(t, fabs(wins - 0.75 * n) < LOTTERY_SIGMAS * sqrt(0.75 * 0.25 * n),
+		       "more than %.0f sigma", LOTTERY_SIGMAS);
 }
 
 /* One CPU has no lottery task; a hog's CPU is taken over by a SCHED_FIFO hog. */
