@@ -145,7 +145,7 @@ int select_task_rq_lottery(struct task_struct *p, int cpu, int flags)
 	guard(rcu)();
 
 	/* Alone where it runs, it gains nothing elsewhere. */
-	if ((flags & WF_EXEC) && READ_ONCE(cpu_rq(cpu)->lottery.pool.nr) == 1)
+	if ((flags & WF_EXEC) && READ_ONCE(cpu_rq(cpu)->lottery.nr) == 1)
 		return cpu;
 
 	for_each_cpu_wrap(i, lottery_near(cpu, flags), cpu) {
@@ -199,7 +199,7 @@ static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
 {
 	bool anyhow = lottery_rt_runs(src) && lottery_is_free(dst);
 	u64 load = lottery_load_now(src), best_gap = U64_MAX;
-	int scan = min_t(unsigned int, LOTTERY_SCAN, src->lottery.pool.nr);
+	int scan = min_t(unsigned int, LOTTERY_SCAN, src->lottery.nr);
 	struct task_struct *p, *best = NULL;
 	u64 from, to, gap;
 
@@ -226,7 +226,7 @@ static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
  */
 static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
 {
-	int scan = min_t(unsigned int, LOTTERY_SCAN, src->lottery.pool.nr);
+	int scan = min_t(unsigned int, LOTTERY_SCAN, src->lottery.nr);
 	u64 load = lottery_load_now(src), best_gap = U64_MAX;
 	struct task_struct *p, *best = NULL;
 	s64 lag, best_lag = S64_MAX;
@@ -401,6 +401,7 @@ static void lottery_pull_idle(struct rq *rq)
  */
 void lottery_idle(struct rq *rq)
 {
+	lottery_loans_retry(rq);
 	if (lottery_should_pull(rq))
 		queue_balance_callback(rq, this_cpu_ptr(&lottery_pull_head),
 				       lottery_pull_idle);
@@ -473,10 +474,10 @@ void lottery_emptied(struct rq *rq)
 }
 
 /**
- * lottery_tick() - account a tick, and note who waits
+ * lottery_account_tick() - account a tick, and note who waits
  * @rq: this CPU's run queue, locked, with its clock up to date
  */
-void lottery_tick(struct rq *rq)
+void lottery_account_tick(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_account *a = &lrq->account;
@@ -485,7 +486,7 @@ void lottery_tick(struct rq *rq)
 		return;
 
 	WRITE_ONCE(a->blocked, lottery_rt_runs(rq) && !a->ran ? a->blocked + 1 : 0);
-	lottery_account_fold(a, lrq->owned, lrq->pool.nr, rq_clock_task(rq));
+	lottery_account_fold(a, lrq->owned, max(lrq->nr, 1U), rq_clock_task(rq));
 	lottery_set_waiting(rq, lottery_nr_waits(rq) && !list_empty(&lrq->migratable));
 }
 

@@ -43,7 +43,7 @@ static inline bool lottery_rt_runs(struct rq *rq)
 
 static inline unsigned int lottery_nr_waits(struct rq *rq)
 {
-	unsigned int nr = READ_ONCE(rq->lottery.pool.nr);
+	unsigned int nr = READ_ONCE(rq->lottery.nr);
 
 	/* Who runs may have blocked just now. */
 	return nr - (nr && task_on_lottery(lottery_curr(rq)));

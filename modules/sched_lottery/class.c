@@ -59,11 +59,32 @@ void init_lottery_rq(struct lottery_rq *lrq)
 	lrq->pool.nr = 0;
 	lrq->owned = 0;
 	lottery_pool_ops->init(&lrq->pool);
+	lrq->nr = 0;
 	INIT_LIST_HEAD(&lrq->migratable);
+	init_lottery_loans(lrq);
 #ifdef CONFIG_SMP
 	lrq->next_balance = jiffies;
 	lrq->next_pull = jiffies;
 #endif
+}
+
+/**
+ * init_lottery_task() - give a new task what it does not inherit
+ * @p: the task, which nobody else can see. Tickets and quantum are inherited.
+ */
+void init_lottery_task(struct task_struct *p)
+{
+	INIT_LIST_HEAD(&p->lottery.migratable);
+	INIT_LIST_HEAD(&p->lottery.loans);
+	INIT_LIST_HEAD(&p->lottery.parked);
+	init_lottery_loan(&p->lottery.loan, p);
+	p->lottery.entry.kind = LOTTERY_TASK;
+	p->lottery.turn_left = 0;
+	p->lottery.used = 0;
+	p->lottery.lag = 0;
+	p->lottery.core_ran = 0;
+	p->lottery.in_turn = false;
+	p->lottery.exits = false;
 }
 
 /**
@@ -137,6 +158,7 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 	struct lottery_rq *lrq = &rq->lottery;
 
 	lrq->holder = p;
+	lrq->lent_turn = false;
 	p->lottery.turn_left = lottery_quantum(p);
 	if (p->lottery.used) {
 		p->lottery.used = 0;
@@ -145,7 +167,27 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 	}
 }
 
-/* Hold a lottery among the queued tasks, of which there is one at least. */
+/* A turn for a task whose tickets have not won: what it is owed stays as it is. */
+static void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	if (task_on_lottery(p)) {
+		lrq->holder = p;
+		p->lottery.turn_left = lottery_quantum(p);
+	} else {
+		lrq->holder = NULL;
+		lrq->guest = p;
+		lrq->guest_since = rq_clock_task(rq);
+		lrq->guest_left = LOTTERY_QUANTUM_DEFAULT;
+	}
+	lrq->lent_turn = true;
+}
+
+/*
+ * Hold a lottery, until one is won by somebody who can run here. NULL if only
+ * loans were left, and nobody here can use them.
+ */
 static struct task_struct *lottery_draw(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
@@ -154,16 +196,81 @@ static struct task_struct *lottery_draw(struct rq *rq)
 	struct lottery_entry *e;
 	struct task_struct *p;
 
-	/* The only ticket holder wins; it needs no random number for that. */
-	e = lottery_pool_draw(pool, pool->nr > 1 ? lottery_winning(rq) : 0);
+	do {
+		/* The only ticket holder wins; it needs no random number for that. */
+		e = lottery_pool_draw(pool, pool->nr > 1 ? lottery_winning(rq) : 0);
+		p = e->kind == LOTTERY_LOAN ? lottery_borrower(rq, e) :
+			      container_of(e, struct task_struct, lottery.entry);
+	} while (!p && pool->nr);
 	lottery_stats_end(lrq, LOTTERY_DRAW, begin);
+	if (!p)
+		return NULL;
 
-	p = container_of(e, struct task_struct, lottery.entry);
 	lrq->lotteries++;
 	trace_lottery_draw(rq, p);
-	lottery_begin_turn(rq, p);
+	if (e->kind == LOTTERY_LOAN)
+		lottery_begin_lent_turn(rq, p);
+	else
+		lottery_begin_turn(rq, p);
 	lottery_core_along(rq, false);
 	return p;
+}
+
+/* Charge the turn of a fair task, which runs in its own class. */
+static void lottery_charge_guest(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+	s64 ran = rq_clock_task(rq) - lrq->guest_since;
+
+	lrq->guest_since += ran;
+	lrq->guest_left -= ran;
+	lottery_ran(rq, ran);
+}
+
+/*
+ * Does the turn of a fair task go on? It ends when another task has run in between,
+ * which is all that is known of a guest that does not run.
+ */
+static bool lottery_guest_stays(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	if (likely(!lrq->guest))
+		return false;
+	if (lrq->guest == lottery_curr(rq) && task_on_rq_queued(lrq->guest) &&
+	    lottery_can_host(rq, lrq->guest)) {
+		lottery_charge_guest(rq);
+		if (lrq->guest_left > 0)
+			return true;
+	}
+	lrq->guest = NULL;
+	return false;
+}
+
+/* A tick of a fair task's turn; it may be half of one off. */
+static void lottery_guest_tick(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	if (!lrq->guest || lrq->guest != lottery_curr(rq))
+		return;
+
+	lottery_charge_guest(rq);
+	if (lrq->guest_left > (s64)TICK_NSEC / 2)
+		return;
+	lrq->guest = NULL;
+	resched_curr(rq);
+}
+
+/**
+ * lottery_tick() - what the class does at a tick, whoever runs
+ * @rq: this CPU's run queue, locked, with its clock up to date
+ */
+void lottery_tick(struct rq *rq)
+{
+	lottery_guest_tick(rq);
+	lottery_loans_retry(rq);
+	lottery_account_tick(rq);
 }
 
 /* Also called when a queued task leaves under a running one of another class. */
@@ -190,12 +297,16 @@ static void lottery_update_load_avg(struct rq *rq, int running)
 		cpufreq_update_util(rq, 0);
 }
 
-/* What the holder has used of its turn if it gives the rest back now. */
-static void lottery_give_back(struct task_struct *p)
+/*
+ * What the holder has used of its turn if it gives the rest back now. Of one that
+ * a loan has won the rest is lost.
+ */
+static void lottery_give_back(struct rq *rq, struct task_struct *p)
 {
 	s64 left = p->lottery.turn_left;
 
-	if (left > 0 && static_branch_likely(&lottery_compensation))
+	if (left > 0 && !rq->lottery.lent_turn &&
+	    static_branch_likely(&lottery_compensation))
 		p->lottery.used = max_t(s64, lottery_quantum(p) - left, 1);
 }
 
@@ -207,8 +318,12 @@ static void lottery_give_back(struct task_struct *p)
 static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct lottery_rq *lrq = &rq->lottery;
-	u64 begin = lottery_stats_begin();
+	u64 begin;
 
+	if (flags & ENQUEUE_WAKEUP)
+		lottery_take_back(rq, p);
+
+	begin = lottery_stats_begin();
 	if (p->lottery.in_turn) {
 		p->lottery.in_turn = false;
 		if ((flags & ENQUEUE_RESTORE) && !lrq->holder)
@@ -220,7 +335,7 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	lrq->owned += p->lottery.owned;
 	if (p->nr_cpus_allowed > 1)
 		list_add_tail(&p->lottery.migratable, &lrq->migratable);
-	if (lrq->pool.nr == 1)
+	if (!lrq->nr++)
 		lottery_core_join(rq);
 	lottery_join(rq, p);
 	lottery_core_pass(rq, p);
@@ -242,18 +357,20 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 		lrq->holder = NULL;
 		p->lottery.in_turn = flags & DEQUEUE_SAVE;
 		if (flags & DEQUEUE_SLEEP)
-			lottery_give_back(p);
+			lottery_give_back(rq, p);
 	}
 	lottery_leave(rq, p);
 	lottery_pool_remove(&lrq->pool, &p->lottery.entry);
 	lrq->owned -= p->lottery.owned;
 	list_del_init(&p->lottery.migratable);
-	if (!lrq->pool.nr)
+	if (!--lrq->nr)
 		lottery_emptied(rq);
 	sub_nr_running(rq, 1);
 
 	lottery_stats_end(lrq, LOTTERY_DEQUEUE, begin);
 	trace_lottery_dequeue(rq, p);
+	if (flags & DEQUEUE_SLEEP)
+		lottery_lend(rq, p);
 	return true;
 }
 
@@ -270,7 +387,7 @@ static void yield_task_lottery(struct rq *rq)
 
 	lrq->holder = NULL;
 	if (lrq->pool.nr > 1) {
-		lottery_give_back(curr);
+		lottery_give_back(rq, curr);
 		lottery_pool_reweight(&lrq->pool, &curr->lottery.entry,
 				      lottery_effective(curr));
 	}
@@ -291,6 +408,8 @@ static struct task_struct *pick_task_lottery(struct rq *rq)
 
 	if (!rq->lottery.pool.nr)
 		return NULL;
+	if (lottery_guest_stays(rq))
+		return rq->lottery.guest;
 	if (holder && !lottery_turn_over(holder)) {
 		SCHED_WARN_ON(!task_on_rq_queued(holder));
 		return holder;
@@ -314,6 +433,7 @@ static void set_next_task_lottery(struct rq *rq, struct task_struct *p, bool fir
 	 */
 	if (lrq->holder != p && task_on_rq_queued(p)) {
 		lrq->holder = p;
+		lrq->lent_turn = false;
 		if (first) {
 			lottery_begin_turn(rq, p);
 			lottery_core_along(rq, true);
@@ -360,6 +480,7 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 static void switched_from_lottery(struct rq *rq, struct task_struct *p)
 {
 	p->lottery.in_turn = false;
+	lottery_take_back(rq, p);
 }
 
 static void switched_to_lottery(struct rq *rq, struct task_struct *p)
@@ -413,6 +534,8 @@ DEFINE_SCHED_CLASS(lottery) = {
 	.balance		= balance_lottery,
 	.select_task_rq		= select_task_rq_lottery,
 	.set_cpus_allowed	= set_cpus_allowed_common,
+	.rq_online		= rq_online_lottery,
+	.rq_offline		= rq_offline_lottery,
 #endif
 
 	.task_tick		= task_tick_lottery,

@@ -21,6 +21,12 @@
 /* A task that used less of its turn than one part of these is taken for one part. */
 #define LOTTERY_COMPENSATION_MAX 100
 
+/* Whose tickets an entry of a pool has, or whose they are to be used by. */
+enum lottery_kind {
+	LOTTERY_TASK,
+	LOTTERY_LOAN,
+};
+
 /**
  * lottery_curr() - who runs on a CPU
  * @rq: its run queue, locked, or else the caller is in an RCU section and
@@ -97,6 +103,17 @@ static inline u64 lottery_compensated(unsigned int owned, u64 quantum, u64 used)
 /* class.c */
 void lottery_begin_turn(struct rq *rq, struct task_struct *p);
 
+/* loan.c */
+void init_lottery_loans(struct lottery_rq *lrq);
+void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
+bool lottery_can_host(struct rq *rq, struct task_struct *p);
+struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
+void lottery_lend(struct rq *rq, struct task_struct *p);
+void lottery_take_back(struct rq *rq, struct task_struct *p);
+void lottery_loans_retry(struct rq *rq);
+void rq_online_lottery(struct rq *rq);
+void rq_offline_lottery(struct rq *rq);
+
 /* balance.c */
 #ifdef CONFIG_SMP
 int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
@@ -105,6 +122,9 @@ void lottery_displaced(struct rq *rq);
 void lottery_emptied(struct rq *rq);
 void lottery_join(struct rq *rq, struct task_struct *p);
 void lottery_leave(struct rq *rq, struct task_struct *p);
+void lottery_join_loan(struct rq *rq, struct lottery_loan *loan);
+void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan);
+void lottery_account_tick(struct rq *rq);
 
 static inline void lottery_ran(struct rq *rq, u64 ran)
 {
@@ -115,6 +135,9 @@ static inline void lottery_displaced(struct rq *rq) { }
 static inline void lottery_emptied(struct rq *rq) { }
 static inline void lottery_join(struct rq *rq, struct task_struct *p) { }
 static inline void lottery_leave(struct rq *rq, struct task_struct *p) { }
+static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan) { }
+static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan) { }
+static inline void lottery_account_tick(struct rq *rq) { }
 static inline void lottery_ran(struct rq *rq, u64 ran) { }
 #endif
 
@@ -142,6 +165,7 @@ lottery_core_turn_over(struct rq *rq, struct task_struct *p) { return false; }
 
 /* stats.c */
 DECLARE_STATIC_KEY_TRUE(lottery_compensation);
+DECLARE_STATIC_KEY_TRUE(lottery_transfers);
 DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
 
 #endif /* _SCHED_LOTTERY_CLASS_H */

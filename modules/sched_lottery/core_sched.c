@@ -92,7 +92,7 @@ static void lottery_core_catch_up(struct rq *rq, struct task_struct *p)
 	for_each_cpu(cpu, cpu_smt_mask(cpu_of(rq))) {
 		struct rq *other = cpu_rq(cpu);
 
-		if (other->core == rq->core && other->lottery.pool.nr &&
+		if (other->core == rq->core && other->lottery.nr &&
 		    lottery_less(*served, other->lottery.served - bound))
 			*served = other->lottery.served - bound;
 	}

@@ -109,12 +109,8 @@ s64 lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 car
 	return clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
 }
 
-/**
- * lottery_join() - count a task in that has just been queued
- * @rq: its run queue, locked
- * @p: the task; its tickets are in the sums
- */
-void lottery_join(struct rq *rq, struct task_struct *p)
+/* The account of @rq, where an entry has just been put into the pool. */
+static struct lottery_account *lottery_open_account(struct rq *rq)
 {
 	struct lottery_account *a = &rq->lottery.account;
 
@@ -125,7 +121,18 @@ void lottery_join(struct rq *rq, struct task_struct *p)
 		a->carried = 0;
 		a->blocked = 0;
 	}
-	p->lottery.lag = lottery_account_join(a, p->lottery.owned, p->lottery.lag);
+	return a;
+}
+
+/**
+ * lottery_join() - count a task in that has just been queued
+ * @rq: its run queue, locked
+ * @p: the task; its tickets are in the sums
+ */
+void lottery_join(struct rq *rq, struct task_struct *p)
+{
+	p->lottery.lag = lottery_account_join(lottery_open_account(rq), p->lottery.owned,
+					      p->lottery.lag);
 }
 
 /**
@@ -139,10 +146,32 @@ void lottery_leave(struct rq *rq, struct task_struct *p)
 					       p->lottery.lag);
 }
 
+/**
+ * lottery_join_loan() - count tickets in that are lent to a task here
+ * @rq: its run queue, locked
+ * @loan: has just been put into the pool
+ *
+ * What they lack while they are here is nobody's when they leave.
+ */
+void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
+{
+	loan->carried = lottery_account_join(lottery_open_account(rq), loan->owned, 0);
+}
+
+/**
+ * lottery_leave_loan() - count tickets out that were lent to a task here
+ * @rq: its run queue, locked
+ * @loan: is about to leave the pool
+ */
+void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan)
+{
+	lottery_account_leave(&rq->lottery.account, loan->owned, loan->carried);
+}
+
 /* A task that is alone and has more than @average has its CPU, and no part in it. */
 static bool lottery_is_capped(struct rq *rq, u64 average)
 {
-	return READ_ONCE(rq->lottery.pool.nr) == 1 && lottery_load_now(rq) > average;
+	return READ_ONCE(rq->lottery.nr) == 1 && lottery_load_now(rq) > average;
 }
 
 /*

@@ -6,6 +6,7 @@
 #ifndef _SCHED_LOTTERY_H
 #define _SCHED_LOTTERY_H
 
+#include <linux/irq_work_types.h>
 #include <linux/jump_label.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -76,13 +77,25 @@ struct lottery_account {
 
 /**
  * struct lottery_rq - the lottery of one CPU
- * @pool: the tickets of all queued tasks, that of the running one included
+ * @pool: the tickets of all queued tasks, that of the running one included, and
+ *	what is lent to tasks that are queued here
+ * @nr: queued tasks of the class; the pool has loans in it
  * @owned: what the tasks own, in whole tickets; the pool has parts of tickets,
  *	and compensation in it
  * @holder: the task that holds the current turn, or NULL if the next pick
  *	must draw. It is queued. It may be preempted and come back within its
  *	turn; it need not be rq->curr.
  * @migratable: the queued tasks that may run on another CPU, oldest first
+ * @guest: a fair task that has the turn, or NULL. Only a pointer to compare with
+ *	that of the running task: when it does not run it may be anywhere.
+ * @guest_since: up to when its turn is accounted [ns of rq_clock_task()]
+ * @guest_left: run time that is left of its turn [ns]
+ * @lent_turn: the turn was won by a loan
+ * @lent: the loans that are in the pool, see loan.c
+ * @mail: loans that others have sent
+ * @later: loans to look at again at a tick
+ * @work: reads the mail
+ * @closed: the CPU is not in a root domain; it gets no more mail
  * @lotteries: draws since boot
  * @point: where the low-variance draw stands, of 2^64
  * @next_balance: when to compare ticket sums at a tick again [jiffies]
@@ -93,15 +106,26 @@ struct lottery_account {
  * @pass: the pass of the task that ran last, see core_sched.c
  * @stats: cost of each operation, kept while lottery_stats_enabled
  *
- * All of it is protected by the rq lock. The sums and numbers in @pool,
+ * All of it is protected by the rq lock, @lent, @mail, @later and @closed by
+ * lottery_loans_lock. The sums and numbers in @pool,
  * @owned, @lotteries and @stats are also read without it, as hints or for
  * people.
  */
 struct lottery_rq {
 	struct lottery_pool pool;
 	u64 owned;
+	unsigned int nr;
+	bool lent_turn;
+	bool closed;
 	struct task_struct *holder;
+	struct task_struct *guest;
 	struct list_head migratable;
+	u64 guest_since;
+	s64 guest_left;
+	struct list_head lent;
+	struct list_head mail;
+	struct list_head later;
+	struct irq_work work;
 	u64 lotteries;
 	u64 point;
 #ifdef CONFIG_SMP
@@ -179,12 +203,38 @@ void lottery_unreserve(void);
 
 /* class.c APIs: */
 void init_lottery_rq(struct lottery_rq *lrq);
+void init_lottery_task(struct task_struct *p);
 u64 lottery_random_below(struct rnd_state *rnd, u64 total);
 int lottery_check_attr(int policy, const struct sched_attr *attr);
 bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr);
 void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr);
 void lottery_get_attr(struct task_struct *p, struct sched_attr *attr);
 void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr);
+
+/* loan.c APIs: */
+void __lottery_unpark(struct rq *rq, struct task_struct *p);
+void __lottery_dead(struct task_struct *p);
+
+/**
+ * lottery_unpark() - a task is queued: wake the loans that slept with it
+ * @rq: its run queue, locked
+ * @p: the task, of any class; its pi_lock is held if it slept
+ */
+static inline void lottery_unpark(struct rq *rq, struct task_struct *p)
+{
+	if (unlikely(!list_empty(&p->lottery.parked)))
+		__lottery_unpark(rq, p);
+}
+
+/**
+ * lottery_dead() - a task will never run again: nobody waits for it
+ * @p: the task, of any class, in TASK_DEAD
+ */
+static inline void lottery_dead(struct task_struct *p)
+{
+	if (unlikely(!list_empty(&p->lottery.parked)))
+		__lottery_dead(p);
+}
 
 /* core_sched.c APIs: */
 bool lottery_prio_less(const struct task_struct *a, const struct task_struct *b);

@@ -3,10 +3,12 @@
  * Places for tasks in the pools, reserved where sleeping is allowed: a task is
  * queued under an rq lock, and its pool must have a place for it then.
  *
- * One place is reserved for each task_struct whose policy is SCHED_LOTTERY,
+ * A place is reserved for each task_struct whose policy is SCHED_LOTTERY,
  * from the fork or the change of policy on until the change back or until the
  * task_struct is freed. As each of these tasks may be queued on any CPU, each
- * possible CPU's pool has room for all of them.
+ * possible CPU's pool has room for all of them. What a task lends can still be in
+ * a pool when the task itself is queued there, so that a place has room for both.
+ * A loan that a task has named, see loan_api.c, has a place, too.
  *
  * Room is doubled when it is used up, so that it happens rarely. It is not given
  * back: who had so many tasks once is likely to have them again.
@@ -30,6 +32,9 @@
 #include <linux/topology.h>
 
 #include "sched.h"
+
+/* Places of a task in a pool: one for itself, one for what it lends meanwhile. */
+#define LOTTERY_PLACES	2
 
 /* Serialises the growth; taken before rq locks, one at a time. */
 static DEFINE_MUTEX(lottery_room_mutex);
@@ -67,7 +72,8 @@ static int lottery_prepare(unsigned int to)
 
 	for_each_possible_cpu(cpu) {
 		err = lottery_pool_ops->prepare(per_cpu_ptr(&lottery_new_room, cpu),
-						lottery_room, to, cpu_to_node(cpu));
+						LOTTERY_PLACES * lottery_room,
+						LOTTERY_PLACES * to, cpu_to_node(cpu));
 		if (err)
 			break;
 		cond_resched();
@@ -95,7 +101,7 @@ static void lottery_publish(void)
 
 static int lottery_room_grow(void)
 {
-	unsigned int room = lottery_pool_ops->room;
+	unsigned int room = lottery_pool_ops->room / LOTTERY_PLACES;
 	int err;
 
 	lockdep_assert_held(&lottery_room_mutex);

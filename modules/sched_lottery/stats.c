@@ -8,7 +8,8 @@
  *
  * kernel.sched_lottery_stats: what the operations of the class cost; a static
  * key that is off by default. kernel.sched_lottery_compensation and
- * kernel.sched_lottery_low_variance: see class.c.
+ * kernel.sched_lottery_low_variance: see class.c; kernel.sched_lottery_transfers: see
+ * loan.c.
  */
 
 #include <linux/cpumask.h>
@@ -26,6 +27,7 @@
 
 DEFINE_STATIC_KEY_FALSE(lottery_stats_enabled);
 DEFINE_STATIC_KEY_TRUE(lottery_compensation);
+DEFINE_STATIC_KEY_TRUE(lottery_transfers);
 DEFINE_STATIC_KEY_FALSE(lottery_low_variance);
 
 /* What two readings of the clock in a row differ by, at the least [ns]. */
@@ -46,7 +48,7 @@ static void lottery_show_cpu(struct seq_file *m, int cpu, bool stats)
 	int op;
 
 	seq_printf(m, "cpu %d pool %s tasks %u tickets %llu lotteries %llu",
-		   cpu, lottery_pool_ops->name, READ_ONCE(lrq->pool.nr),
+		   cpu, lottery_pool_ops->name, READ_ONCE(lrq->nr),
 		   READ_ONCE(lrq->owned), READ_ONCE(lrq->lotteries));
 	for (op = 0; stats && op < LOTTERY_NR_OPS; op++)
 		seq_printf(m, " %s_count %llu %s_ns %llu",
@@ -140,6 +142,7 @@ static int lottery_switch(const struct ctl_table *table, int write, void *buffer
 static struct ctl_table lottery_sysctls[] = {
 	LOTTERY_SWITCH("sched_lottery_stats", lottery_stats_enabled),
 	LOTTERY_SWITCH("sched_lottery_compensation", lottery_compensation),
+	LOTTERY_SWITCH("sched_lottery_transfers", lottery_transfers),
 	LOTTERY_SWITCH("sched_lottery_low_variance", lottery_low_variance),
 };
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
+#include "ratio.h"
 #include "share.h"
 
 static const char usage[] =
@@ -100,45 +101,14 @@ static void parse(int argc, char **argv, struct share *s, const struct share_cas
 		die(EXIT_USAGE, "a ratio (like 10:1) is missing, try --help");
 }
 
-static void __noreturn bad_ratio(const char *text)
-{
-	die(EXIT_USAGE, "bad ratio '%s': allowed 2..%u numbers 1..%u with ':' between",
-	    text, SHARE_TASKS_MAX, LOTTERY_TICKETS_MAX);
-}
-
-static void parse_ratio(struct share *s, const char *text)
-{
-	const char *at = text;
-	char word[16];
-	u64 tickets;
-
-	s->ratio = text;
-	s->count = 0;
-	for (;;) {
-		size_t length = strcspn(at, ":");
-
-		if (length >= sizeof(word) || s->count == SHARE_TASKS_MAX)
-			bad_ratio(text);
-		memcpy(word, at, length);
-		word[length] = '\0';
-		if (!parse_number(word, 1, LOTTERY_TICKETS_MAX, &tickets))
-			bad_ratio(text);
-		s->tickets[s->count++] = (u32)tickets;
-		if (!at[length])
-			break;
-		at += length + 1;
-	}
-	if (s->count < 2)
-		bad_ratio(text);
-}
-
 /* Run one ratio; false when a check has failed. */
 static bool run_ratio(struct share *s, const struct share_case *which, const char *ratio)
 {
 	char name[256];
 	bool good;
 
-	parse_ratio(s, ratio);
+	s->ratio = ratio;
+	s->count = ratio_argument(ratio, s->tickets, SHARE_TASKS_MAX);
 	if (s->output == OUTPUT_KTAP)
 		s->deadline_ns = now_ns() + s->seconds * NSEC_PER_SEC + SHARE_EXTRA_NS;
 	good = which->run(s);
@@ -164,7 +134,7 @@ int main(int argc, char **argv)
 	parse(argc, argv, &s, &which);
 	s.kind = which->name;
 	for (i = optind; i < argc; i++)
-		parse_ratio(&s, argv[i]);
+		s.count = ratio_argument(argv[i], s.tickets, SHARE_TASKS_MAX);
 	lottery_require();
 	lottery_read(&state);
 	s.quantum_ns = lottery_quantum(&state, s.quantum_ask_ns);

@@ -2,7 +2,7 @@
 /*
  * lottery.c - run a command with lottery tickets, give tickets to a running
  * task, show what a task has. Feels like chrt(1). What all tasks have and get,
- * second by second, is lottery_top.c.
+ * second by second, is lottery_top.c; tickets that work for others, lottery_lend.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -14,6 +14,7 @@
 
 #include "args.h"
 #include "json.h"
+#include "lend_tool.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "target.h"
@@ -25,9 +26,11 @@ static const char usage[] =
 "       lottery [-a] [--json] -p PID\n"
 "       lottery -m\n"
 "       lottery top [-d S] [-n N] [-s KEY] [-b]\n"
+"       lottery lend --to PID [options] COMMAND [ARGUMENT...]\n"
 "\n"
 "Run a command in the SCHED_LOTTERY class, move a running task there, or show\n"
-"what a task has; top shows again and again what all of them are due and get.\n"
+"what a task has; top shows again and again what all of them are due and get; lend\n"
+"runs a command whose tickets work for another task whenever it is blocked.\n"
 "\n"
 "  -t, --tickets TICKETS     1..1000000, or 0 to derive them from the nice value\n"
 "  -q, --quantum MICROS      100..1000000, rounded up to ticks; 0 for one tick\n"
@@ -44,7 +47,13 @@ static const char usage[] =
 "  -d, --delay S             1..3600 seconds from one look to the next (1)\n"
 "  -n, --count N             end after 1..1000000000 looks (no end)\n"
 "  -s, --sort KEY            tickets or got (tickets)\n"
-"  -b, --batch               plain text; so it is without a terminal anyway\n";
+"  -b, --batch               plain text; so it is without a terminal anyway\n"
+"\n"
+"Options of lend:\n"
+"      --to PID              a thread that the command waits for; up to 8 times\n"
+"      --amount TICKETS      1..1000000 to each (all that the command has)\n"
+"      --timeout S           1..31536000 seconds, after which it lends no more (none)\n"
+"  -t, --tickets TICKETS     1..1000000 of its own, if the caller has none\n";
 
 struct options {
 	bool set;		/* -t was given */
@@ -332,6 +341,8 @@ int main(int argc, char **argv)
 	args_init("lottery");
 	if (argc > 1 && !strcmp(argv[1], "top"))
 		return lottery_top(argc - 1, argv + 1, usage);
+	if (argc > 1 && !strcmp(argv[1], "lend"))
+		return lottery_lend(argc - 1, argv + 1, usage);
 	parse(argc, argv, &o);
 	check(argc, argv, &o);
 	if (o.limits)

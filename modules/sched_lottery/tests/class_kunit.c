@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/mmu_context.h>
 
-#include "lottery/class.h"
+#include "lottery/loan.h"
 
 /* Two tasks: one is queued, the other has blocked but is still on its CPU. */
 struct class_fixture {
@@ -42,7 +42,8 @@ static struct task_struct *class_task(struct kunit *test, unsigned int tickets)
 	p->sched_class = &lottery_sched_class;
 	p->nr_cpus_allowed = 1;
 	p->lottery.tickets = tickets;
-	INIT_LIST_HEAD(&p->lottery.migratable);
+	raw_spin_lock_init(&p->pi_lock);
+	init_lottery_task(p);
 	return p;
 }
 
@@ -263,6 +264,80 @@ static void class_compensation_is_spent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lrq->owned, 0);
 }
 
+static struct lottery_loan *class_loan(struct kunit *test, struct task_struct *lender,
+				       struct task_struct *to, unsigned int tickets)
+{
+	struct lottery_loan *loan = kunit_kzalloc(test, sizeof(*loan), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, loan);
+	init_lottery_loan(loan, lender);
+	loan->to = to;
+	loan->tickets = tickets;
+	list_add_tail(&loan->own, &lender->lottery.loans);
+	return loan;
+}
+
+/* Tickets of a task that is blocked are in the pool of who it lends them to. */
+static void class_blocked_lends(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct lottery_rq *lrq = &f->rq->lottery;
+	struct lottery_loan *part, *all;
+	unsigned long flags;
+
+	f->queued->on_rq = TASK_ON_RQ_QUEUED;
+	f->blocked->lottery.tickets = 300;
+	part = class_loan(test, f->blocked, f->queued, 100);
+	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	lottery_lend(f->rq, f->blocked);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 101);
+	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, class_parts(101));
+	KUNIT_EXPECT_EQ(test, lrq->pool.nr, 2);
+	KUNIT_EXPECT_EQ(test, lrq->nr, 1);
+	KUNIT_EXPECT_PTR_EQ(test, lottery_borrower(f->rq, &part->entry), f->queued);
+
+	lottery_take_back(f->rq, f->blocked);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 1);
+	KUNIT_EXPECT_EQ(test, lrq->pool.nr, 1);
+	KUNIT_EXPECT_EQ(test, part->state, LOTTERY_LOAN_AT_REST);
+
+	/* It was for one time; and no more is lent than there is. */
+	lottery_lend(f->rq, f->blocked);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 1);
+	part->over = false;
+	all = class_loan(test, f->blocked, f->queued, 0);
+	lottery_lend(f->rq, f->blocked);
+	KUNIT_EXPECT_EQ(test, part->owned, 75);
+	KUNIT_EXPECT_EQ(test, all->owned, 225);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 301);
+	lottery_take_back(f->rq, f->blocked);
+	raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
+	KUNIT_EXPECT_EQ(test, lrq->owned, 1);
+}
+
+/* A loan whose borrower sleeps is not in the pool, and the draw goes on. */
+static void class_sleeper_wins_nothing(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct lottery_rq *lrq = &f->rq->lottery;
+	struct lottery_loan *loan;
+	unsigned long flags;
+
+	f->queued->on_rq = TASK_ON_RQ_QUEUED;
+	loan = class_loan(test, f->blocked, f->queued, 0);
+	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	lottery_lend(f->rq, f->blocked);
+	KUNIT_EXPECT_EQ(test, lrq->pool.nr, 2);
+	f->queued->on_rq = 0;
+	KUNIT_EXPECT_NULL(test, lottery_borrower(f->rq, &loan->entry));
+	KUNIT_EXPECT_EQ(test, lrq->pool.nr, 1);
+	KUNIT_EXPECT_EQ(test, loan->state, LOTTERY_LOAN_PARKED);
+	lottery_take_back(f->rq, f->blocked);
+	raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
+	KUNIT_EXPECT_EQ(test, loan->state, LOTTERY_LOAN_AT_REST);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->queued->lottery.parked));
+}
+
 static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_running_holds),
 	KUNIT_CASE(class_blocked_holds_not),
@@ -274,6 +349,8 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_turns_end_at_the_nearest_tick),
 	KUNIT_CASE(class_compensates),
 	KUNIT_CASE(class_compensation_is_spent),
+	KUNIT_CASE(class_blocked_lends),
+	KUNIT_CASE(class_sleeper_wins_nothing),
 	{}
 };
 

@@ -25,6 +25,7 @@ GUEST = {
     "lottery-smp-sums": 35,
     "lottery-bounds": 70,
     "lottery-displaced": 60,
+    "lottery-lend": 90,
     "lottery-core": 35,
     "lottery-nohz": 15,
     "lottery-torture-list": 60,

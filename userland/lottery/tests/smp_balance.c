@@ -201,6 +201,43 @@ static void idle_gets_work(struct ktap_case *t)
 	herd_destroy(&h);
 }
 
+#define HIDERS	8U
+#define HIDDEN	3U
+
+static bool two_on_last(void *arg)
+{
+	(void)arg;
+	return tasks_on(smp.cpu[3]) == 2;
+}
+
+/*
+ * Two CPUs are the fullest, but what they have may not go elsewhere. Of the other
+ * two one has three tasks and one has one: the fullest must not hide them.
+ */
+static void fuller_cpus_hide_nobody(struct ktap_case *t)
+{
+	u64 full = 1ULL << smp.cpu[0] | 1ULL << smp.cpu[1];
+	struct herd h;
+	unsigned int i;
+
+	if (smp.count < 4) {
+		skip_test(t, "needs four CPUs");
+		return;
+	}
+	herd_create(&h);
+	for (i = 0; i < HIDDEN; i++)
+		herd_add(&h, 100, 1ULL << smp.cpu[2]);
+	herd_add(&h, 100, 1ULL << smp.cpu[3]);
+	for (i = 0; i < HIDERS; i++)
+		herd_add(&h, 100, full);
+	herd_release(&h);
+	for (i = 0; i < HIDDEN; i++)
+		affinity_set(h.crew.pid[i], 1ULL << smp.cpu[2] | 1ULL << smp.cpu[3]);
+	expect(t, wait_until(two_on_last, NULL, SMP_MOVE_NS),
+	       "CPU %u has %llu tasks, wanted 2 of 4", smp.cpu[3], tasks_on(smp.cpu[3]));
+	herd_destroy(&h);
+}
+
 /* Sleeps until its slot's rest is the next number; says in value where it woke. */
 static CREW_FN(sleeper)
 {
@@ -268,6 +305,7 @@ void smp_balance(struct ktap *k)
 		{ "a task for each CPU finds it", release_spreads },
 		{ "a task that wakes finds the idle CPU", waking_finds_idle },
 		{ "an idle CPU gets work", idle_gets_work },
+		{ "fuller CPUs hide nobody", fuller_cpus_hide_nobody },
 		{ "the sums of tickets balance", sums_balance },
 		{ "they balance again after exits", balance_after_exit },
 		{ "they balance again after changes of tickets", balance_after_change },

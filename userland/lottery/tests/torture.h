@@ -27,6 +27,7 @@ enum order {
 	ORDER_EXEC,		/* become a new image of this program */
 	ORDER_SLEEP,		/* many short sleeps */
 	ORDER_LOCK,		/* take the priority inheritance mutex of all */
+	ORDER_LEND,		/* lend to another worker, and sleep */
 	ORDER_EXIT,		/* the boss starts another one */
 	ORDERS,
 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* torture_worker.c - lottery-torture: a hog that does what it is told to. */
+#include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "clock.h"
+#include "lottery_loan.h"
 #include "torture.h"
 #include "work.h"
 
@@ -77,6 +79,23 @@ static bool lock_and_work(struct crew *crew)
 	return !pthread_mutex_unlock(mutex);
 }
 
+/* One out of the loans that there can be; not all are allowed, and not all end. */
+static bool lend_and_sleep(struct crew *crew, unsigned int i)
+{
+	u64 die = crew->page->slot[i].rounds;
+	unsigned int other = (unsigned int)(die % (crew->room - 1));
+	struct loan_ask ask = {
+		.pid = (s32)load(&crew->page->slot[other].resting),
+		.tickets = die % 3 ? 0 : 100,
+		.flags = die % 2 ? LOAN_KEEP : 0,
+		.timeout_ns = die % 5 ? 0 : NSEC_PER_MSEC,
+	};
+
+	if (loan_make(&ask) && errno == ENOSPC && loan_end(0))
+		return false;
+	return sleep_often();
+}
+
 static bool obey(struct crew *crew, unsigned int i, enum order order)
 {
 	switch (order) {
@@ -88,6 +107,8 @@ static bool obey(struct crew *crew, unsigned int i, enum order order)
 		return sleep_often();
 	case ORDER_LOCK:
 		return lock_and_work(crew);
+	case ORDER_LEND:
+		return lend_and_sleep(crew, i);
 	default:
 		return false;
 	}

@@ -81,20 +81,32 @@ def _tools() -> Boot:
             scenario("lottery/run-with-tickets"),
             scenario("lottery/limits"),
             scenario("lottery/top"),
+            scenario("lottery/lend"),
             scenario("lottery/tracepoints"),
             scenario("lottery/no-sysrq"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
             refused("refuse-huge-tickets", "lottery -t 1000001 true"),
             refused("refuse-top-delay", "lottery top --delay 0"),
             refused("refuse-top-sort", "lottery top --sort pid"),
+            refused("refuse-lend-to-nobody", "lottery lend true"),
+            refused("refuse-lend-amount", "lottery lend --to 1 --amount 0 true"),
             scenario("lottery/refuse-task-file"),
             refused("refuse-empty-file", "lottery-fair /dev/null"),
             refused("refuse-no-tasks", "lottery-fair --tasks 0"),
             refused("refuse-scale-0", "lottery-scale 0"),
             refused("refuse-scale-pid-max", "lottery-scale 99999999"),
             refused("refuse-ratio", "lottery-share 10:"),
+            refused("refuse-server-ratio", "lottery-server 8"),
         ),
     )
+
+
+def _lend() -> Boot:
+    """What tasks that are blocked do with their tickets."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    program = ("lottery-lend", "--ktap")
+    short = (*program, "--window-ms", "400")
+    return Boot("lottery-lend", machine, (Program("lottery-lend", program, 300, short=short),))
 
 
 def _smp(pool: str, seconds: int) -> Boot:
@@ -173,6 +185,6 @@ def boots() -> tuple[Boot, ...]:
     return (
         *(_api(), _pool("list"), _pool("rbtree"), _pool("sums"), _tools()),
         *(_smp("sums", 5), _smp("list", 2), _bounds(), _displaced()),
-        *(_core(), _nohz()),
+        *(_lend(), _core(), _nohz()),
         *(_torture("sums", 60), _torture("rbtree", 30), _torture("list", 30), _torture_core()),
     )

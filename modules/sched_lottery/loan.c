@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loans: the tickets of a task that is blocked work for the one it waits for.
+ *
+ * Waldspurger and Weihl 1994, section 3.1: ticket transfers. The tickets of a
+ * blocked lender stay tickets of the lender, in an entry of their own. That
+ * entry is in the pool of the CPU where the borrower is queued; when it wins,
+ * the borrower has a turn. So nothing is minted and nothing is lost, a borrower
+ * need not have tickets or be of this class, and who lends to whom is looked up
+ * at the draw, along the chain of those who wait:
+ *  - a task that is blocked on an rt_mutex or on a PI futex lends to the owner;
+ *  - otherwise it lends to the tasks that it named, see loan_api.c.
+ * A chain ends with a task that is not blocked, or that waits for nobody. One
+ * that is longer than LOTTERY_CHAIN, as a cycle is, lends to nobody.
+ *
+ * A borrower of the fair class is a guest: it has the CPU for the turn of a
+ * winner, ahead of other fair tasks, and stays in its own class.
+ *
+ * Where a loan is (enum lottery_loan_state):
+ *
+ *  AT_REST  nowhere: the lender runs, or nobody can use the tickets
+ *  POOL     in the pool of @cpu
+ *  RECALL   the same, and in the mail of @cpu, as the lender does not lend any more
+ *  MAIL     in the mail of @cpu, which decides where it goes
+ *  LATER    on @cpu, which decides again at the next tick
+ *  HELD     somebody with the rq lock of @cpu decides just now
+ *  PARKED   on the list of a borrower that sleeps
+ *
+ * The lender changes @active, the borrower wakes up and moves, mutexes change
+ * hands, all without the lock of @cpu. So a loan is only ever moved by who has
+ * that lock, and everybody else sends mail: an irq_work of @cpu reads it. Draws
+ * do not rely on mail: who wins is looked up again.
+ *
+ * Locking: lottery_loans_lock, a leaf below the rq locks, protects state, cpu
+ * and link of all loans and the lists that they are on. POOL and RECALL are
+ * entered and left with the rq lock of @cpu held as well. @active is written under
+ * lottery_loans_lock. What a task is blocked on is read under its pi_lock,
+ * which is above the rq lock and therefore only tried. Tasks in a chain stay
+ * in memory as interrupts are off, which RCU waits for.
+ *
+ * Work under the rq lock: each step of a draw takes a loan off the pool or ends
+ * it, so that all draws do no more such steps than loans were put in. Mail is
+ * read in pieces of LOTTERY_LETTERS.
+ */
+
+#include <linux/err.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/mmu_context.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+
+#include "../locking/rtmutex_common.h"
+#include "loan.h"
+
+/* How long a chain of tasks that wait for each other can be. */
+#define LOTTERY_CHAIN	16
+/* Letters that are read under the rq lock at a time. */
+#define LOTTERY_LETTERS	16
+
+DEFINE_RAW_SPINLOCK(lottery_loans_lock);
+
+/* Where a loan should be. */
+enum lottery_whereabouts {
+	LOTTERY_HERE,		/* the borrower is queued here and can run */
+	LOTTERY_THERE,		/* it is queued on another CPU */
+	LOTTERY_ASLEEP,		/* it sleeps */
+	LOTTERY_NOT_NOW,	/* it cannot be told, or it cannot run just now */
+	LOTTERY_NOWHERE,	/* there is none */
+};
+
+static struct lottery_loan *lottery_loan_of(struct lottery_entry *e)
+{
+	return container_of(e, struct lottery_loan, entry);
+}
+
+/* The fair class leaves some tasks queued that sleep. */
+static bool lottery_is_asleep(struct task_struct *p)
+{
+	return !READ_ONCE(p->on_rq) || READ_ONCE(p->se.sched_delayed);
+}
+
+/*
+ * Whom @p waits for, or NULL, or -EAGAIN while a lock is between two owners. Its
+ * pi_lock is held.
+ */
+static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
+{
+	struct lottery_loan *loan;
+
+#ifdef CONFIG_RT_MUTEXES
+	if (p->pi_blocked_on)
+		return rt_mutex_owner(p->pi_blocked_on->lock) ?: ERR_PTR(-EAGAIN);
+#endif
+	if (!named)
+		return NULL;
+
+	list_for_each_entry(loan, &p->lottery.loans, own)
+		if (READ_ONCE(loan->active))
+			return loan->to;
+	return NULL;
+}
+
+/*
+ * The task at the end of the chain, and whether it is awake. Interrupts are
+ * off.
+ */
+static enum lottery_whereabouts
+lottery_find_borrower(struct lottery_loan *loan, struct task_struct **borrower)
+{
+	struct task_struct *p = loan->lender, *next = loan->to;
+	int depth;
+
+	for (depth = 0; depth < LOTTERY_CHAIN; depth++) {
+		if (depth || !next) {
+			if (!raw_spin_trylock(&p->pi_lock))
+				return LOTTERY_NOT_NOW;
+			next = lottery_waits_for(p, depth);
+			raw_spin_unlock(&p->pi_lock);
+			if (IS_ERR(next))
+				return LOTTERY_NOT_NOW;
+		}
+		*borrower = next ?: p;
+		if (!next)
+			return depth ? LOTTERY_ASLEEP : LOTTERY_NOWHERE;
+		if (next == loan->lender)
+			return LOTTERY_NOWHERE;
+		if (!lottery_is_asleep(next))
+			return LOTTERY_HERE;
+		p = next;
+	}
+	return LOTTERY_NOWHERE;
+}
+
+/**
+ * lottery_can_host() - can a task have a turn of this class?
+ * @rq: a run queue, locked
+ * @p: a task that is queued there
+ *
+ * Return: whether it is a lottery task, or a fair one that is not held back. Who is
+ * of a higher class needs no turn.
+ */
+bool lottery_can_host(struct rq *rq, struct task_struct *p)
+{
+	struct sched_entity *se = &p->se;
+
+	if (task_on_lottery(p))
+		return true;
+	if (p->sched_class != &fair_sched_class || sched_core_enabled(rq))
+		return false;
+
+	/* Not below a group that has used up its bandwidth. */
+	for (; se; se = lottery_parent(se))
+		if (!se->on_rq || se->sched_delayed)
+			return false;
+	return true;
+}
+
+/* Where @loan should be now, seen from @rq, which is locked. */
+static enum lottery_whereabouts
+lottery_find_place(struct rq *rq, struct lottery_loan *loan,
+		   struct task_struct **borrower)
+{
+	enum lottery_whereabouts place;
+
+	if (!READ_ONCE(loan->active) || lottery_has_expired(loan))
+		return LOTTERY_NOWHERE;
+
+	place = lottery_find_borrower(loan, borrower);
+	if (place != LOTTERY_HERE)
+		return place;
+	if (task_cpu(*borrower) != cpu_of(rq))
+		return LOTTERY_THERE;
+	/* It may have moved on before the rq was locked, or sleep since. */
+	if (!task_on_rq_queued(*borrower))
+		return LOTTERY_NOT_NOW;
+	if (!lottery_can_host(rq, *borrower) &&
+	    !rt_or_dl_prio((*borrower)->prio))
+		return LOTTERY_NOT_NOW;
+	return LOTTERY_HERE;
+}
+
+static void lottery_pool_loan(struct rq *rq, struct lottery_loan *loan)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	loan->entry.tickets = (u64)loan->owned << LOTTERY_PART_SHIFT;
+	lottery_pool_insert(&lrq->pool, &loan->entry);
+	lrq->owned += loan->owned;
+	lottery_join_loan(rq, loan);
+}
+
+static void lottery_unpool_loan(struct rq *rq, struct lottery_loan *loan)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+
+	lottery_leave_loan(rq, loan);
+	lottery_pool_remove(&lrq->pool, &loan->entry);
+	lrq->owned -= loan->owned;
+}
+
+static void lottery_notify(int cpu)
+{
+	struct irq_work *work = &cpu_rq(cpu)->lottery.work;
+
+	if (IS_ENABLED(CONFIG_SMP))
+		irq_work_queue_on(work, cpu);
+	else
+		irq_work_queue(work);
+}
+
+/* Hand @loan to @cpu. Under lottery_loans_lock. */
+static void lottery_send(struct lottery_loan *loan, int cpu,
+			 enum lottery_loan_state state)
+{
+	lockdep_assert_held(&lottery_loans_lock);
+
+	loan->cpu = cpu;
+	loan->state = state;
+	list_add_tail(&loan->link, &cpu_rq(cpu)->lottery.mail);
+	lottery_notify(cpu);
+}
+
+/* Decide again at the next tick. Under lottery_loans_lock; @rq is locked. */
+static void lottery_put_off(struct rq *rq, struct lottery_loan *loan)
+{
+	loan->cpu = cpu_of(rq);
+	loan->state = LOTTERY_LOAN_LATER;
+	list_add_tail(&loan->link, &rq->lottery.later);
+}
+
+/* To the CPU of a borrower that is awake. Under lottery_loans_lock; @rq is locked. */
+static void lottery_follow(struct rq *rq, struct lottery_loan *loan, int cpu)
+{
+	if (cpu_rq(cpu)->lottery.closed)
+		lottery_put_off(rq, loan);
+	else
+		lottery_send(loan, cpu, LOTTERY_LOAN_MAIL);
+}
+
+/*
+ * Put @loan on the list of @borrower, which sleeps. It wakes up, and it dies, with
+ * its pi_lock held: then lottery_unpark() and lottery_dead() see the loan. Under
+ * lottery_loans_lock; @rq is locked.
+ */
+static void lottery_park(struct rq *rq, struct lottery_loan *loan,
+			 struct task_struct *borrower)
+{
+	if (!raw_spin_trylock(&borrower->pi_lock)) {
+		lottery_put_off(rq, loan);
+		return;
+	}
+	if (READ_ONCE(borrower->__state) == TASK_DEAD) {
+		loan->state = LOTTERY_LOAN_AT_REST;
+	} else if (lottery_is_asleep(borrower)) {
+		loan->state = LOTTERY_LOAN_PARKED;
+		list_add_tail(&loan->link, &borrower->lottery.parked);
+	} else {
+		lottery_put_off(rq, loan);
+	}
+	raw_spin_unlock(&borrower->pi_lock);
+}
+
+/*
+ * Bring @loan, which is held, to where it should be. @rq is locked, its clock is
+ * up to date.
+ */
+static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
+{
+	struct task_struct *borrower = NULL;
+	enum lottery_whereabouts place = lottery_find_place(rq, loan, &borrower);
+
+	guard(raw_spinlock)(&lottery_loans_lock);
+
+	if (place == LOTTERY_NOWHERE || !loan->active) {
+		loan->state = LOTTERY_LOAN_AT_REST;
+	} else if (place == LOTTERY_ASLEEP) {
+		lottery_park(rq, loan, borrower);
+	} else if (place == LOTTERY_THERE) {
+		lottery_follow(rq, loan, task_cpu(borrower));
+	} else if (place == LOTTERY_NOT_NOW || rq->lottery.closed) {
+		lottery_put_off(rq, loan);
+	} else {
+		loan->state = LOTTERY_LOAN_POOL;
+		list_add_tail(&loan->link, &rq->lottery.lent);
+		lottery_pool_loan(rq, loan);
+	}
+}
+
+/* Take the loan into the hand of who has locked @rq. Under lottery_loans_lock. */
+static void lottery_hold(struct rq *rq, struct lottery_loan *loan)
+{
+	lockdep_assert_rq_held(rq);
+	lockdep_assert_held(&lottery_loans_lock);
+
+	if (!list_empty(&loan->link))
+		list_del_init(&loan->link);
+	if (loan->state == LOTTERY_LOAN_POOL || loan->state == LOTTERY_LOAN_RECALL)
+		lottery_unpool_loan(rq, loan);
+	loan->state = LOTTERY_LOAN_HELD;
+	loan->cpu = cpu_of(rq);
+}
+
+/**
+ * lottery_borrower() - who has the turn that a loan has won
+ * @rq: a run queue, locked
+ * @e: the loan's entry, in the pool of @rq
+ *
+ * Return: the borrower, queued here; or NULL: then the loan is not in the pool
+ * any more.
+ */
+struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
+{
+	struct lottery_loan *loan = lottery_loan_of(e);
+	struct task_struct *borrower;
+	bool here;
+
+	here = lottery_find_place(rq, loan, &borrower) == LOTTERY_HERE;
+	if (here && lottery_can_host(rq, borrower))
+		return borrower;
+
+	scoped_guard(raw_spinlock, &lottery_loans_lock) {
+		lottery_hold(rq, loan);
+		/* A real-time task whose class has used up its time. */
+		if (here)
+			lottery_put_off(rq, loan);
+	}
+	if (!here)
+		lottery_settle(rq, loan);
+	return NULL;
+}
+
+/* A lender blocks or wakes up: tell the loan. Its rq is locked. */
+static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool active)
+{
+	bool held = false;
+
+	scoped_guard(raw_spinlock, &lottery_loans_lock) {
+		WRITE_ONCE(loan->active, active);
+		switch (loan->state) {
+		case LOTTERY_LOAN_AT_REST:
+			if (active) {
+				lottery_hold(rq, loan);
+				held = true;
+			}
+			break;
+		case LOTTERY_LOAN_POOL:
+			if (loan->cpu == cpu_of(rq)) {
+				lottery_hold(rq, loan);
+				held = true;
+			} else if (!active) {
+				list_del_init(&loan->link);
+				lottery_send(loan, loan->cpu, LOTTERY_LOAN_RECALL);
+			}
+			break;
+		case LOTTERY_LOAN_MAIL:
+		case LOTTERY_LOAN_LATER:
+		case LOTTERY_LOAN_PARKED:
+			if (!active) {
+				list_del_init(&loan->link);
+				loan->state = LOTTERY_LOAN_AT_REST;
+			}
+			break;
+		case LOTTERY_LOAN_RECALL:
+		case LOTTERY_LOAN_HELD:
+			/* Who reads the mail or holds it looks at @active. */
+			break;
+		}
+	}
+	if (held)
+		lottery_settle(rq, loan);
+}
+
+/**
+ * lottery_lend() - a task blocks: its tickets go to whom it waits for
+ * @rq: its run queue, locked, and the clock up to date
+ * @p: the task, which is off its pool
+ */
+void lottery_lend(struct rq *rq, struct task_struct *p)
+{
+	struct lottery_loan *loan;
+	u64 own, sum = 0;
+
+	if (!static_branch_likely(&lottery_transfers) || p->lottery.exits)
+		return;
+
+	own = lottery_task_tickets(p);
+#ifdef CONFIG_RT_MUTEXES
+	if (READ_ONCE(p->pi_blocked_on)) {
+		p->lottery.loan.owned = own;
+		lottery_set_active(rq, &p->lottery.loan, true);
+		return;
+	}
+#endif
+	list_for_each_entry(loan, &p->lottery.loans, own)
+		if (!loan->over)
+			sum += loan->tickets ?: own;
+	list_for_each_entry(loan, &p->lottery.loans, own) {
+		if (loan->over)
+			continue;
+		loan->owned = loan->tickets ?: own;
+		/* No more than it has, each in proportion. */
+		if (sum > own)
+			loan->owned = max_t(u64, div64_u64(loan->owned * own, sum), 1);
+		lottery_set_active(rq, loan, true);
+	}
+}
+
+/**
+ * lottery_take_back() - a task wakes up, or leaves the class
+ * @rq: its run queue, locked, and the clock up to date
+ * @p: the task
+ */
+void lottery_take_back(struct rq *rq, struct task_struct *p)
+{
+	struct lottery_loan *loan = &p->lottery.loan;
+
+	if (loan->active)
+		lottery_set_active(rq, loan, false);
+	list_for_each_entry(loan, &p->lottery.loans, own) {
+		if (!loan->active)
+			continue;
+		lottery_set_active(rq, loan, false);
+		loan->over = !loan->keep;
+	}
+}
+
+/* Read up to LOTTERY_LETTERS letters. @rq is locked. Returns whether there are more. */
+static bool lottery_receive(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+	struct lottery_loan *loan;
+	int left = LOTTERY_LETTERS;
+
+	while (left--) {
+		scoped_guard(raw_spinlock, &lottery_loans_lock) {
+			loan = list_first_entry_or_null(&lrq->mail, struct lottery_loan,
+							link);
+			if (!loan)
+				return false;
+			lottery_hold(rq, loan);
+		}
+		lottery_settle(rq, loan);
+	}
+	return !list_empty(&lrq->mail);
+}
+
+/* A fair task that has got tickets need not wait for other fair ones. */
+static void lottery_resched_fair(struct rq *rq)
+{
+	struct task_struct *curr = lottery_curr(rq);
+
+	if (!list_empty(&rq->lottery.lent) && curr != rq->lottery.guest &&
+	    sched_class_above(&lottery_sched_class, curr->sched_class))
+		resched_curr(rq);
+}
+
+static void lottery_mail_work(struct irq_work *work)
+{
+	struct rq *rq = container_of(work, struct rq, lottery.work);
+	struct rq_flags rf;
+
+	rq_lock(rq, &rf);
+	update_rq_clock(rq);
+	if (lottery_receive(rq))
+		irq_work_queue(work);
+	lottery_resched_fair(rq);
+	rq_unlock(rq, &rf);
+}
+
+/**
+ * init_lottery_loan() - make a loan that is at rest
+ * @loan: the loan
+ * @lender: whose tickets they are
+ */
+void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender)
+{
+	memset(loan, 0, sizeof(*loan));
+	loan->entry.kind = LOTTERY_LOAN;
+	INIT_LIST_HEAD(&loan->link);
+	INIT_LIST_HEAD(&loan->own);
+	loan->lender = lender;
+}
+
+/**
+ * init_lottery_loans() - make a CPU have no loans
+ * @lrq: its lottery
+ */
+void init_lottery_loans(struct lottery_rq *lrq)
+{
+	INIT_LIST_HEAD(&lrq->lent);
+	INIT_LIST_HEAD(&lrq->mail);
+	INIT_LIST_HEAD(&lrq->later);
+	lrq->work = IRQ_WORK_INIT_HARD(lottery_mail_work);
+}
+
+/* Decide again what could not be decided. Under lottery_loans_lock; @rq is locked. */
+static void lottery_retry(struct rq *rq, struct list_head *list)
+{
+	struct lottery_loan *loan;
+
+	list_for_each_entry(loan, list, link) {
+		loan->cpu = cpu_of(rq);
+		loan->state = LOTTERY_LOAN_MAIL;
+	}
+	list_splice_tail_init(list, &rq->lottery.mail);
+	lottery_notify(cpu_of(rq));
+}
+
+/**
+ * lottery_loans_retry() - look again at what could not be decided
+ * @rq: this CPU's run queue, locked
+ */
+void lottery_loans_retry(struct rq *rq)
+{
+	if (list_empty(&rq->lottery.later))
+		return;
+
+	guard(raw_spinlock)(&lottery_loans_lock);
+	lottery_retry(rq, &rq->lottery.later);
+}
+
+/**
+ * __lottery_unpark() - a task with loans on its list has woken up or moved
+ * @rq: its run queue, locked
+ * @p: the task, queued there
+ */
+void __lottery_unpark(struct rq *rq, struct task_struct *p)
+{
+	guard(raw_spinlock)(&lottery_loans_lock);
+	lottery_retry(rq, &p->lottery.parked);
+}
+
+/**
+ * __lottery_dead() - a task with loans on its list will never run again
+ * @p: the task
+ */
+void __lottery_dead(struct task_struct *p)
+{
+	struct lottery_loan *loan, *next;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lottery_loans_lock, flags);
+	list_for_each_entry_safe(loan, next, &p->lottery.parked, link) {
+		list_del_init(&loan->link);
+		loan->state = LOTTERY_LOAN_AT_REST;
+	}
+	raw_spin_unlock_irqrestore(&lottery_loans_lock, flags);
+}
+
+#ifdef CONFIG_SMP
+/**
+ * rq_offline_lottery() - a CPU leaves its root domain, and may go down
+ * @rq: its run queue, locked
+ *
+ * Until it is back, or as long as it has ticks, its loans follow their borrowers
+ * to other CPUs.
+ */
+void rq_offline_lottery(struct rq *rq)
+{
+	struct lottery_rq *lrq = &rq->lottery;
+	struct lottery_loan *loan;
+
+	guard(raw_spinlock)(&lottery_loans_lock);
+
+	lrq->closed = true;
+	list_splice_tail_init(&lrq->mail, &lrq->lent);
+	while ((loan = list_first_entry_or_null(&lrq->lent, struct lottery_loan, link))) {
+		lottery_hold(rq, loan);
+		lottery_put_off(rq, loan);
+	}
+}
+
+/**
+ * rq_online_lottery() - a CPU is back in a root domain
+ * @rq: its run queue, locked
+ */
+void rq_online_lottery(struct rq *rq)
+{
+	guard(raw_spinlock)(&lottery_loans_lock);
+	rq->lottery.closed = false;
+}
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What loan.c, loan_api.c and the rest of the class share.
+ */
+#ifndef _SCHED_LOTTERY_LOAN_H
+#define _SCHED_LOTTERY_LOAN_H
+
+#include <linux/timekeeping.h>
+
+#include "class.h"
+
+/* Where a loan is, see loan.c. */
+enum lottery_loan_state {
+	LOTTERY_LOAN_AT_REST,
+	LOTTERY_LOAN_POOL,
+	LOTTERY_LOAN_RECALL,
+	LOTTERY_LOAN_MAIL,
+	LOTTERY_LOAN_LATER,
+	LOTTERY_LOAN_HELD,
+	LOTTERY_LOAN_PARKED,
+};
+
+static inline bool lottery_has_expired(const struct lottery_loan *loan)
+{
+	return loan->expires && ktime_get_mono_fast_ns() >= loan->expires;
+}
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+static inline struct sched_entity *lottery_parent(struct sched_entity *se)
+{
+	return se->parent;
+}
+#else
+static inline struct sched_entity *lottery_parent(struct sched_entity *se)
+{
+	return NULL;
+}
+#endif
+
+#endif /* _SCHED_LOTTERY_LOAN_H */

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/* lend_stage.c - lottery-lend: tasks that do what they are told. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "affinity.h"
+#include "args.h"
+#include "clock.h"
+#include "lend.h"
+#include "lottery_proc.h"
+#include "procfs.h"
+#include "work.h"
+
+/* A fair task has, beside its turns, what the fair server gives to fair tasks. */
+#define SERVER_PART	0.05
+
+struct lend lend;
+
+/* What an actor is asked to lend, in its slot. */
+static struct loan_ask ask_of(const struct crew_slot *slot)
+{
+	return (struct loan_ask){
+		.pid = (s32)load64(&slot->value),
+		.tickets = load(&slot->rest),
+		.flags = load(&slot->resting),
+		.timeout_ns = load64(&slot->yield_ns),
+	};
+}
+
+/* How it goes on after it has done it. */
+static enum act obey(const struct stage *s, const struct crew_slot *slot, enum act act)
+{
+	u64 arg = load64(&slot->value);
+	struct loan_ask ask;
+
+	switch (act) {
+	case ACT_LOCK:
+	case ACT_LOCK_AND_SLEEP:
+		if (pthread_mutex_lock(s->mutex[arg]))
+			_exit(EXIT_FAILED);
+		return act == ACT_LOCK ? ACT_SPIN : ACT_SLEEP;
+	case ACT_UNLOCK:
+		if (pthread_mutex_unlock(s->mutex[arg]))
+			_exit(EXIT_FAILED);
+		return ACT_SPIN;
+	case ACT_LEND:
+		ask = ask_of(slot);
+		if (loan_make(&ask))
+			_exit(EXIT_FAILED);
+		return ACT_SLEEP;
+	case ACT_REVOKE:
+		if (loan_end((pid_t)arg))
+			_exit(EXIT_FAILED);
+		return ACT_SLEEP;
+	case ACT_EXIT:
+		_exit(0);
+	default:
+		return act;
+	}
+}
+
+/* The mark counts what it was told, the guard what; rounds count what is done. */
+static CREW_FN(actor)
+{
+	struct crew_slot *slot = &crew->page->slot[i];
+	enum act act = ACT_SLEEP;
+	u32 told = 0;
+
+	for (;;) {
+		if (load(&slot->mark) != told) {
+			told = load(&slot->mark);
+			act = obey(arg, slot, load(&slot->guard));
+			store64(&slot->rounds, told);
+		} else if (act == ACT_SPIN) {
+			spin_a_little();
+		} else {
+			futex_wait(&slot->mark, told, 0);
+		}
+	}
+	return 0;
+}
+
+static void make_mutexes(struct stage *s)
+{
+	size_t slots = sizeof(pthread_mutex_t) / sizeof(struct crew_slot) + 1;
+	pthread_mutexattr_t attr;
+	unsigned int i;
+
+	crew_create(&s->memory, (unsigned int)(MUTEXES * slots));
+	if (pthread_mutexattr_init(&attr) ||
+	    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) ||
+	    pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT))
+		die(EXIT_FAILED, "no priority inheritance mutexes");
+	for (i = 0; i < MUTEXES; i++) {
+		s->mutex[i] = (pthread_mutex_t *)&s->memory.page->slot[i * slots];
+		if (pthread_mutex_init(s->mutex[i], &attr))
+			die(EXIT_FAILED, "no priority inheritance mutexes");
+	}
+}
+
+static u64 tickets_in_pools(void)
+{
+	struct lottery_state state;
+
+	lottery_read(&state);
+	return lottery_tickets(&state);
+}
+
+void stage_open(struct stage *s, const u32 *tickets, unsigned int count)
+{
+	unsigned int i;
+
+	make_mutexes(s);
+	s->others = tickets_in_pools();
+	crew_create(&s->crew, count);
+	for (i = 0; i < count; i++)
+		crew_fork(&s->crew, actor, s);
+	crew_gather(&s->crew, LEND_WAIT_NS);
+	for (i = 0; i < count; i++)
+		if (tickets[i])
+			crew_enlist(&s->crew, i, tickets[i], 0);
+	crew_release(&s->crew);
+}
+
+static bool pools_hold(void *arg)
+{
+	return tickets_in_pools() == *(u64 *)arg;
+}
+
+void expect_tickets(struct ktap_case *t, const struct stage *s, u64 tickets)
+{
+	u64 wanted = s->others + tickets;
+
+	expect(t, wait_until(pools_hold, &wanted, LEND_WAIT_NS),
+	       "%llu tickets in the pools, wanted %llu", tickets_in_pools() - s->others,
+	       tickets);
+}
+
+void stage_close(struct ktap_case *t, struct stage *s)
+{
+	crew_destroy(&s->crew);
+	expect_tickets(t, s, 0);
+	crew_destroy(&s->memory);
+}
+
+void tell(struct stage *s, unsigned int i, enum act act, u64 arg)
+{
+	struct crew_slot *slot = &s->crew.page->slot[i];
+
+	store64(&slot->value, arg);
+	store(&slot->guard, act);
+	futex_set(&slot->mark, load(&slot->mark) + 1);
+}
+
+static bool is_done(void *arg)
+{
+	const struct crew_slot *slot = arg;
+
+	return load64(&slot->rounds) == load(&slot->mark);
+}
+
+static bool is_asleep(void *arg)
+{
+	return task_asleep(*(pid_t *)arg);
+}
+
+void await_asleep(struct ktap_case *t, struct stage *s, unsigned int i)
+{
+	expect(t, wait_until(is_asleep, &s->crew.pid[i], LEND_WAIT_NS),
+	       "actor %u does not sleep", i);
+}
+
+void await_done(struct ktap_case *t, struct stage *s, unsigned int i)
+{
+	expect(t, wait_until(is_done, &s->crew.page->slot[i], LEND_WAIT_NS),
+	       "actor %u does not do what it was told", i);
+}
+
+void act(struct ktap_case *t, struct stage *s, unsigned int i, enum act act, u64 arg)
+{
+	tell(s, i, act, arg);
+	await_done(t, s, i);
+	if (act == ACT_SLEEP || act == ACT_LOCK_AND_SLEEP || act == ACT_LEND ||
+	    act == ACT_REVOKE)
+		await_asleep(t, s, i);
+}
+
+void act_lend(struct ktap_case *t, struct stage *s, unsigned int i, unsigned int to,
+	      u32 tickets, u32 flags, u64 timeout_ns)
+{
+	struct crew_slot *slot = &s->crew.page->slot[i];
+
+	store(&slot->rest, tickets);
+	store(&slot->resting, flags);
+	store64(&slot->yield_ns, timeout_ns);
+	act(t, s, i, ACT_LEND, (u64)s->crew.pid[to]);
+}
+
+void pass(struct stage *s, u64 ns)
+{
+	u64 before[ACTORS_MAX];
+	unsigned int i;
+
+	for (i = 0; i < s->crew.count; i++)
+		before[i] = process_cpu_ns(s->crew.pid[i]);
+	sleep_until_ns(now_ns() + ns);
+	for (i = 0; i < s->crew.count; i++)
+		s->ran_ns[i] = process_cpu_ns(s->crew.pid[i]) - before[i];
+}
+
+void expect_share(struct ktap_case *t, struct stage *s, unsigned int i, u32 tickets,
+		  u32 total)
+{
+	double due = (double)tickets / total, got, lotteries, bound;
+	struct lottery_state state;
+	u64 ran_ns = 0;
+	unsigned int k;
+
+	lottery_read(&state);
+	pass(s, lend.window_ns);
+	for (k = 0; k < s->crew.count; k++)
+		ran_ns += s->ran_ns[k];
+	if (!expect(t, ran_ns, "nobody ran"))
+		return;
+	got = (double)s->ran_ns[i] / (double)ran_ns;
+	lotteries = (double)ran_ns / (double)state.tick_ns;
+	bound = LOTTERY_SIGMAS * sqrt(due * (1 - due) / lotteries) + SERVER_PART;
+	ktap_note(t->ktap, "actor %u: %.1f %% of the time, due %.1f, bound %.1f", i,
+		  100 * got, 100 * due, 100 * bound);
+	expect(t, fabs(got - due) <= bound, "actor %u has %.1f %%, %u of %u tickets", i,
+	       100 * got, tickets, total);
+}
