@@ -73,6 +73,39 @@ u64 args_number(const char *what, const char *text, u64 min, u64 max)
 	return value;
 }
 
+/* How many numbers with ':' between; 0 when there are too many or something else. */
+static unsigned int parse_ratio(const char *text, u32 max, u32 *parts, unsigned int room)
+{
+	unsigned int count = 0;
+	char word[16];
+	u64 number;
+
+	for (;;) {
+		size_t length = strcspn(text, ":");
+
+		if (length >= sizeof(word) || count == room)
+			return 0;
+		memcpy(word, text, length);
+		word[length] = '\0';
+		if (!parse_number(word, 1, max, &number))
+			return 0;
+		parts[count++] = (u32)number;
+		if (!text[length])
+			return count;
+		text += length + 1;
+	}
+}
+
+unsigned int args_ratio(const char *text, u32 max, u32 *parts, unsigned int room)
+{
+	unsigned int count = parse_ratio(text, max, parts, room);
+
+	if (count < 2)
+		die(EXIT_USAGE, "bad ratio '%s': allowed 2..%u numbers 1..%u with ':' between",
+		    text, room, max);
+	return count;
+}
+
 unsigned int args_choice(const char *what, const char *text,
 			 const char *const *names)
 {

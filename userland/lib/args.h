@@ -46,6 +46,12 @@ u64 args_number(const char *what, const char *text, u64 min, u64 max);
 /* The same without the exit: false when @text is not such a number. */
 bool parse_number(const char *text, u64 min, u64 max, u64 *value);
 
+/*
+ * The parts of a ratio (10:1, 3:2:1 ...), 2..@room numbers 1..@max; how many. Exits with
+ * EXIT_USAGE when @text is none.
+ */
+unsigned int args_ratio(const char *text, u32 max, u32 *parts, unsigned int room);
+
 /* The index of @text in @names (ends with NULL); exits with EXIT_USAGE. */
 unsigned int args_choice(const char *what, const char *text,
 			 const char *const *names);

@@ -17,7 +17,6 @@
 #include "json.h"
 #include "lottery_loan.h"
 #include "lottery_sched.h"
-#include "ratio.h"
 #include "work.h"
 
 #define CLIENTS_MAX	16U
@@ -92,7 +91,7 @@ static void parse(int argc, char **argv, struct options *o)
 	if (optind == argc)
 		die(EXIT_USAGE, "RATIO is missing, like 8:3:1");
 	o->ratio = argv[optind];
-	o->count = ratio_argument(o->ratio, o->tickets, CLIENTS_MAX);
+	o->count = args_ratio(o->ratio, LOTTERY_TICKETS_MAX, o->tickets, CLIENTS_MAX);
 	args_no_more(argc, argv, optind + 1);
 }
 

@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
-#include "ratio.h"
 #include "share.h"
 
 static const char usage[] =
@@ -108,7 +107,8 @@ static bool run_ratio(struct share *s, const struct share_case *which, const cha
 	bool good;
 
 	s->ratio = ratio;
-	s->count = ratio_argument(ratio, s->tickets, SHARE_TASKS_MAX);
+	s->count = args_ratio(ratio, LOTTERY_TICKETS_MAX, s->tickets,
+			      SHARE_TASKS_MAX);
 	if (s->output == OUTPUT_KTAP)
 		s->deadline_ns = now_ns() + s->seconds * NSEC_PER_SEC + SHARE_EXTRA_NS;
 	good = which->run(s);
@@ -134,7 +134,8 @@ int main(int argc, char **argv)
 	parse(argc, argv, &s, &which);
 	s.kind = which->name;
 	for (i = optind; i < argc; i++)
-		s.count = ratio_argument(argv[i], s.tickets, SHARE_TASKS_MAX);
+		s.count = args_ratio(argv[i], LOTTERY_TICKETS_MAX, s.tickets,
+				     SHARE_TASKS_MAX);
 	lottery_require();
 	lottery_read(&state);
 	s.quantum_ns = lottery_quantum(&state, s.quantum_ask_ns);
