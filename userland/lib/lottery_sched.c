@@ -78,6 +78,17 @@ u32 tickets_of_nice(int nice)
 	return nice_tickets[nice + 20];
 }
 
+u32 tickets_of_task(pid_t pid)
+{
+	struct lottery_attr attr;
+
+	if (attr_get(pid, &attr))
+		return 0;
+	if (attr.sched_policy == SCHED_LOTTERY && attr.sched_tickets)
+		return attr.sched_tickets;
+	return tickets_of_nice(attr.sched_nice);
+}
+
 const char *policy_name(unsigned int policy)
 {
 	switch (policy) {

@@ -66,6 +66,12 @@ int lottery_join(pid_t pid, u32 tickets, u64 quantum_ns);
 /* The tickets of a task that was given none: the kernel's weight of nice. */
 u32 tickets_of_nice(int nice);
 
+/*
+ * The tickets of @pid (0: the caller): what it was given as a lottery task, else the
+ * weight of its nice value, whatever its policy and on any kernel. 0 and errno on error.
+ */
+u32 tickets_of_task(pid_t pid);
+
 /* The name of a policy number, NULL when there is none. */
 const char *policy_name(unsigned int policy);
 
