@@ -73,6 +73,12 @@ u64 lottery_count(unsigned int cpu);
 #define LOTTERY_SIGMAS	5.0
 
 /*
+ * Below this variance (in squared lotteries) the binomial is too skewed for such a bound
+ * to mean what it says.
+ */
+#define LOTTERY_VARIANCE_MIN	25.0
+
+/*
  * The quantum to reckon with in statistics, when tasks with quanta of
  * @quantum_ns shared @time_ns in @lotteries: the same, as long as the machine
  * could keep it. A machine under the guest that is short of time delivers ticks

@@ -31,11 +31,9 @@
 #define SHARE_TASKS_MAX		64U
 
 /*
- * Below this variance (in squared lotteries) the binomial is too skewed for the
- * bound to mean what it says. A test lasts longer until there is as much, and fails
- * when there is not after SHARE_EXTRA_NS.
+ * A test lasts longer until there is LOTTERY_VARIANCE_MIN, and fails when there is not
+ * after this.
  */
-#define SHARE_VARIANCE_MIN	25.0
 #define SHARE_EXTRA_NS		(40 * NSEC_PER_SEC)
 
 /* With the low-variance draw no share may be off by more quanta than this. */

@@ -135,7 +135,7 @@ static bool enough_lotteries(const struct share *s, const struct window *w)
 	unsigned int i;
 
 	for (i = 0; i < w->awake && w->awake > 1; i++)
-		if (line_of(&w->player[i], &sums).variance < SHARE_VARIANCE_MIN)
+		if (line_of(&w->player[i], &sums).variance < LOTTERY_VARIANCE_MIN)
 			return false;
 	return true;
 }
@@ -194,7 +194,7 @@ bool share_report(struct share *s, const char *phase, const struct window *w)
 
 		if (s->low_variance)
 			good &= fabs(l.wins - l.expected) <= SHARE_EVEN_MAX;
-		else if (l.variance >= SHARE_VARIANCE_MIN)
+		else if (l.variance >= LOTTERY_VARIANCE_MIN)
 			good &= fabs(l.sigma_error) < LOTTERY_SIGMAS;
 	}
 	if (s->output == OUTPUT_KTAP && !enough_lotteries(s, w))
