@@ -1,13 +1,14 @@
 # The lottery tool, its validators, and what each is made of beside its own file.
 
 programs += $(addprefix lottery/,lottery lottery-fair lottery-scale lottery-share \
-	lottery-pipe lottery-floor lottery-server)
+	lottery-pipe lottery-floor lottery-server lottery-mutex)
 tests += $(addprefix lottery/tests/,lottery-api lottery-lend lottery-smp \
 	lottery-torture)
 
 lottery-parts := lottery_lend lottery_top top_look top_show
 lottery-fair-parts := race
 lottery-share-parts := share_cases share_report race
+lottery-mutex-parts := mutex_run mutex_report
 lottery-api-parts := $(addprefix tests/api_,common refuse accept inherit effect boost proc)
 lottery-lend-parts := $(addprefix tests/lend_,stage named locks ends)
 lottery-smp-parts := $(addprefix tests/smp_,common balance affinity hotplug turns pulse \
