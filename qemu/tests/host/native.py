@@ -13,11 +13,35 @@ TOP = Paths.from_env({}).top
 INCLUDES = (TOP / "userland/lib", TOP / "modules/napi_livelock")
 
 
+FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-Werror")
+
+
+def _compile(output: Path, options: tuple[str, ...], sources: tuple[str, ...]) -> None:
+    where = (word for path in INCLUDES for word in ("-iquote", str(path)))
+    files = (str(TOP / source) for source in sources)
+    subprocess.run(["cc", *FLAGS, *where, *options, "-o", str(output), *files, "-lm"], check=True)
+
+
 def load(scratch: Path, *sources: str) -> ctypes.CDLL:
     """The sources, named from the top of the checkout, as one loaded library."""
     library = scratch / "native.so"
-    flags = ("-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC")
-    where = (word for path in INCLUDES for word in ("-iquote", str(path)))
-    files = (str(TOP / source) for source in sources)
-    subprocess.run(["cc", *flags, *where, "-shared", "-o", str(library), *files, "-lm"], check=True)
+    _compile(library, ("-fPIC", "-shared"), sources)
     return ctypes.CDLL(str(library))
+
+
+def build(scratch: Path, *sources: str, options: tuple[str, ...] = ()) -> Path:
+    """The sources as a program, for what needs a process of its own."""
+    program = scratch / "native"
+    _compile(program, ("-pthread", *options), sources)
+    return program
+
+
+def no_thread_sanitizer(scratch: Path) -> str:
+    """Why the compiler's ThreadSanitizer cannot be used here; empty if it can."""
+    source, program = scratch / "probe.c", scratch / "probe"
+    source.write_text("int main(void) { return 0; }\n")
+    for argv in (["cc", "-fsanitize=thread", "-o", str(program), str(source)], [str(program)]):
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return f"no ThreadSanitizer: {(done.stderr.strip().splitlines() or argv)[-1]}"
+    return ""
