@@ -120,9 +120,21 @@ def _smp(pool: str, seconds: int) -> Boot:
 
 
 def _bounds() -> Boot:
-    """Turns and shares, in virtual time, where they repeat exactly."""
+    """Turns, shares and a mutex won by lot, in virtual time, where they repeat exactly."""
     machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    return Boot("lottery-bounds", machine, (_group("turns"), _group("shares")))
+    programs = (
+        _group("turns"),
+        _group("shares"),
+        _mutex("mutex"),
+        _mutex("mutex-spread", "--spread"),
+    )
+    return Boot("lottery-bounds", machine, programs)
+
+
+def _mutex(name: str, *args: str) -> Program:
+    """The paper's experiment, fifty times as fast."""
+    work = ("--hold-us", "1000", "--compute-us", "1000", "--seconds", "3")
+    return Program(name, ("lottery-mutex", "--ktap", *work, *args), 120, debug=False)
 
 
 def _displaced() -> Boot:
