@@ -17,8 +17,10 @@
  * then has the mutex in proportion to t_i (T - t_i): with these, t_i / (T - t_i) times
  * what i has and t_j / (T - t_j) times what j has are such that as many changes go from
  * i to j as from j to i. For 2:1 and n tasks in each group the ratio is
- * 2 (1 - 1 / (3n - 1)): 1.818 for 8 tasks, within 5 % of 2 from 14 tasks on. Where tasks
- * are away for longer, fewer take part, and it is further from 2. This is the limit.
+ * 2 (1 - 1 / (3n - 1)): 1.818 for 8 tasks, within 5 % of 2 from 14 tasks on. This is
+ * the full ratio. Where tasks are away for longer fewer take part, and it is further from
+ * 2, if all are away for as long: tasks that get more of a CPU for their tickets are
+ * back sooner, which moves it the other way.
  */
 #ifndef LOTTERY_MUTEX_EXPERIMENT_H
 #define LOTTERY_MUTEX_EXPERIMENT_H
@@ -71,7 +73,7 @@ struct tally {
 struct arena {
 	pthread_mutex_t plain;
 	struct lottery_mutex *lottery;
-	volatile u64 held;	/* counted without care, to see whether somebody else does */
+	u64 held;		/* counted, but not by atomic increments: see take_part() */
 	struct tally task[MUTEX_TASKS_MAX];
 	struct tally group[MUTEX_GROUPS_MAX];
 };

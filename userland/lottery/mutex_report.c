@@ -12,7 +12,7 @@
 struct line {
 	double ratio;		/* of what was acquired */
 	double expected;	/* of what was to be won, with who took part */
-	double limit;		/* where all others take part, see mutex.h */
+	double full;		/* where all others always wait, see mutex.h */
 	double tickets;
 	double sigma_error;	/* of what was won */
 	double wait_ms;		/* mean */
@@ -35,7 +35,7 @@ static double sigma_error(const struct tally *t)
 	return over((double)t->won - t->expected, sqrt(t->variance));
 }
 
-static double limit_weight(const struct contest *c, u32 group)
+static double full_weight(const struct contest *c, u32 group)
 {
 	double total = 0;
 	u32 i;
@@ -52,7 +52,7 @@ static struct line line_of(const struct contest *c, const struct arena *arena, u
 	return (struct line){
 		.ratio = over((double)t->acquired, (double)last->acquired),
 		.expected = over(t->expected, last->expected),
-		.limit = over(limit_weight(c, group), limit_weight(c, c->groups - 1)),
+		.full = over(full_weight(c, group), full_weight(c, c->groups - 1)),
 		.tickets = (double)c->tickets[group] / c->tickets[c->groups - 1],
 		.sigma_error = sigma_error(t),
 		.wait_ms = mean_wait_ms(t),
@@ -82,7 +82,7 @@ static void line_json(const struct contest *c, const struct arena *arena, u32 gr
 	json_real("sigma_error", l.sigma_error);
 	json_real("ratio", l.ratio);
 	json_real("expected_ratio", l.expected);
-	json_real("limit_ratio", l.limit);
+	json_real("full_ratio", l.full);
 	json_real("tickets_ratio", l.tickets);
 	json_real("wait_mean_ms", l.wait_ms);
 	json_real("wait_max_ms", (double)t->longest_ns / NSEC_PER_MSEC);
@@ -95,7 +95,7 @@ static void line_table(const struct contest *c, const struct arena *arena, u32 g
 	struct line l = line_of(c, arena, group);
 
 	printf("%5u %8u %9llu %7.3f %9.3f %7.3f %8.3f %7.2f %10.3f %7.3f %10.3f\n", group + 1,
-	       c->tickets[group], t->acquired, l.ratio, l.expected, l.limit, l.tickets,
+	       c->tickets[group], t->acquired, l.ratio, l.expected, l.full, l.tickets,
 	       l.sigma_error, l.wait_ms, l.waits, (double)t->longest_ns / NSEC_PER_MSEC);
 }
 
@@ -105,9 +105,10 @@ static void line_ktap(const struct contest *c, const struct arena *arena, u32 gr
 	const struct tally *t = &arena->group[group];
 	struct line l = line_of(c, arena, group);
 
-	ktap_note(k, "group %u: tickets %u, acquired %llu, ratio %.3f (expected %.3f, limit %.3f, tickets %.3f)",
-		  group + 1, c->tickets[group], t->acquired, l.ratio, l.expected, l.limit,
-		  l.tickets);
+	ktap_note(k, "group %u: tickets %u, acquired %llu, ratio %.3f", group + 1,
+		  c->tickets[group], t->acquired, l.ratio);
+	ktap_note(k, "group %u: expected ratio %.3f, full ratio %.3f, tickets %.3f", group + 1,
+		  l.expected, l.full, l.tickets);
 	ktap_note(k, "group %u: won %llu, expected %.1f, error %.2f sigma, mean wait %.3f ms",
 		  group + 1, t->won, t->expected, l.sigma_error, l.wait_ms);
 }
@@ -179,7 +180,7 @@ int contest_report(const struct contest *c, const struct arena *arena)
 		return report_ktap(c, arena);
 	if (c->output == OUTPUT_TABLE)
 		printf("%5s %8s %9s %7s %9s %7s %8s %7s %10s %7s %10s\n", "group", "tickets",
-		       "acquired", "ratio", "expected", "limit", "tickets", "sigma", "wait ms",
+		       "acquired", "ratio", "expected", "full", "tickets", "sigma", "wait ms",
 		       "waits", "longest ms");
 	for (i = 0; i < c->groups; i++) {
 		if (c->output == OUTPUT_JSON)

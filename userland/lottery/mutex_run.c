@@ -109,9 +109,9 @@ static bool take_part(const struct job *job, struct crew *crew, u32 task, u32 ti
 	if (on) {
 		note(job, task, now_ns() - begin, won);
 		/* whoever else has the mutex meanwhile is not counted, or this one is not */
-		held = job->arena->held;
+		held = load64(&job->arena->held);
 		work_for_ns(job->contest->hold_ns);
-		job->arena->held = held + 1;
+		store64(&job->arena->held, held + 1);
 	}
 	release(job);
 	if (on)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * lottery_mutex_stress.c - threads that all want one mutex, in all the orders that come up.
- * Prints how often each has had it and what a counter without any care came to.
+ * Prints how often each has had it, what a counter without any care came to, how many draws
+ * were won, and whether the mutex is free in the end.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@
 #define LIMIT_S		60
 
 static struct lottery_mutex *mutex;
-static u64 counter;
+static pthread_barrier_t start;
+static u64 counter, draws;
 static u64 rounds[THREADS];
 
 static void *take_turns(void *arg)
@@ -25,19 +27,20 @@ static void *take_turns(void *arg)
 	u32 slot = (u32)(size_t)arg, i;
 	struct random random = { .state = slot };
 
+	pthread_barrier_wait(&start);
 	for (i = 0; i < ROUNDS; i++) {
-		u64 seen;
+		bool won = lottery_mutex_lock(mutex, slot, 1 + slot);
+		u64 seen = counter;
 
-		lottery_mutex_lock(mutex, slot, 1 + slot);
-		seen = counter;
-		/* now free, now contended, now with sleepers */
+		draws += won;
+		/* others come, and fall asleep, or do not */
 		if (!random_below(&random, 4))
-			spin_a_little();
+			sched_yield();
 		counter = seen + 1;
 		rounds[slot]++;
 		lottery_mutex_unlock(mutex);
 		if (!random_below(&random, 4))
-			sched_yield();
+			spin_a_little();
 	}
 	return NULL;
 }
@@ -49,7 +52,7 @@ int main(void)
 
 	alarm(LIMIT_S);
 	mutex = aligned_alloc(64, lottery_mutex_size(THREADS));
-	if (!mutex)
+	if (!mutex || pthread_barrier_init(&start, NULL, THREADS))
 		return 1;
 	lottery_mutex_init(mutex, THREADS, 1);
 	for (i = 0; i < THREADS; i++)
@@ -59,7 +62,8 @@ int main(void)
 		pthread_join(thread[i], NULL);
 	for (i = 0; i < THREADS; i++)
 		printf("%llu ", rounds[i]);
-	printf("%llu %d\n", counter, lottery_mutex_holder(mutex) == LOTTERY_MUTEX_NOBODY);
+	printf("%llu %llu %d\n", counter, draws,
+	       lottery_mutex_holder(mutex) == LOTTERY_MUTEX_NOBODY);
 	free(mutex);
 	return 0;
 }
