@@ -18,6 +18,8 @@
 
 #define CPUS_MIN	2U
 #define TASKS_PER_CPU	4U
+#define PAUSE_MAX_US	1000000U
+#define OPERATIONS_MAX	1000000000000ULL
 
 /* Above what the workers may have. */
 #define DISTURBER_PRIORITY	40
@@ -32,6 +34,10 @@ static const char usage[] =
 "nothing may be left in the run queues. The output is KTAP. Needs root and 2 CPUs.\n"
 "\n"
 "      --seconds S     how long (10); settling takes some more\n"
+"      --operations N  end when so many are done; fewer in S seconds is a failure. The\n"
+"                      changes and reads of a task count that the kernel serves, and\n"
+"                      what it is told to do, not hotplug and moves between cgroups\n"
+"      --pause US      between two operations, at most (1000)\n"
 "      --seed N        of what is random (1)\n"
 "      --tasks N       2..256 (4 for each CPU)\n"
 "      --no-hotplug    all CPUs stay online\n"
@@ -43,6 +49,8 @@ static void parse(int argc, char **argv, struct torture *x)
 {
 	static const struct option longs[] = {
 		{ "seconds", required_argument, NULL, 's' },
+		{ "operations", required_argument, NULL, 'o' },
+		{ "pause", required_argument, NULL, 'p' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "tasks", required_argument, NULL, 't' },
 		{ "no-hotplug", no_argument, NULL, 'n' },
@@ -57,6 +65,13 @@ static void parse(int argc, char **argv, struct torture *x)
 		switch (c) {
 		case 's':
 			x->seconds = (u32)args_number("--seconds", optarg, 1, 86400);
+			break;
+		case 'o':
+			x->operations = args_number("--operations", optarg, 1,
+						    OPERATIONS_MAX);
+			break;
+		case 'p':
+			x->pause_us = (u32)args_number("--pause", optarg, 1, PAUSE_MAX_US);
 			break;
 		case 'r':
 			x->seed = args_number("--seed", optarg, 0, ~0ULL);
@@ -164,6 +179,15 @@ static void report_actions(struct ktap *k, const struct torture *x)
 	ktap_result(k, !wrong, "every call is served");
 }
 
+static void report_operations(struct ktap *k, const struct torture *x, u64 elapsed_ns)
+{
+	u64 done = boss_operations(x);
+
+	ktap_note(k, "%llu operations of %llu in %llu s, allowed %u", done, x->operations,
+		  elapsed_ns / NSEC_PER_SEC, x->seconds);
+	ktap_result(k, done >= x->operations, "all operations are done in time");
+}
+
 /* The rounds of all workers at some time. */
 struct marks {
 	struct torture *torture;
@@ -264,19 +288,24 @@ static int torture(struct torture *x)
 	struct lottery_state before;
 	struct crew disturbers;
 	struct ktap k;
+	u64 begin, elapsed_ns;
 
 	lottery_read(&before);
-	ktap_start(&k, 9);
+	ktap_start(&k, x->operations ? 10 : 9);
 	ktap_note(&k, "seed %llu, %u tasks, %u s, CPUs %#llx", x->seed, x->tasks, x->seconds,
 		  x->mask);
 	start_workers(x);
 	start_disturbers(x, &disturbers);
-	boss_run(x, now_ns() + x->seconds * NSEC_PER_SEC);
+	begin = now_ns();
+	boss_run(x, begin + x->seconds * NSEC_PER_SEC);
+	elapsed_ns = now_ns() - begin;
 	boss_calm(x, false);
 	report_disturbers(&k, x, &disturbers);
 	boss_calm(x, true);
 	groups_leave(x);
 	report_actions(&k, x);
+	if (x->operations)
+		report_operations(&k, x, elapsed_ns);
 	report_orders(&k, x);
 	report_progress(&k, x);
 	report_exits(&k, x);
@@ -287,7 +316,7 @@ static int torture(struct torture *x)
 
 int main(int argc, char **argv)
 {
-	struct torture x = { .seconds = 10, .seed = 1, .hotplug = true };
+	struct torture x = { .seconds = 10, .pause_us = 1000, .seed = 1, .hotplug = true };
 	int code;
 
 	args_init("lottery-torture");

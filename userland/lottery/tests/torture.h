@@ -50,6 +50,8 @@ enum action {
 struct torture {
 	u32 seconds;
 	u32 tasks;
+	u32 pause_us;			/* between two actions at most: the workers run */
+	u64 operations;			/* to be done in that time; 0: as many as there are */
 	u64 seed;
 	bool hotplug;
 	u64 mask;			/* all CPUs */
@@ -57,7 +59,7 @@ struct torture {
 	unsigned int groups;		/* 0: no cgroup2 */
 	struct random random;
 	struct crew crew;		/* its last slot is the mutex */
-	u64 done[ACTIONS];
+	u64 done[ACTIONS];		/* those that changed or read something */
 	u64 wrong[ACTIONS];		/* failed with an errno that must not be */
 	u64 restarts;
 	u64 deaths;			/* workers that ended unasked or badly */
@@ -76,8 +78,10 @@ bool worker_mutex_init(struct crew *crew);
 #define TORTURE_RESUME	"--resume-worker"
 int worker_resume(char **argv);
 
-/* torture_boss.c: act until @end_ns, then make every worker an ordinary hog */
+/* torture_boss.c: act until @end_ns, or until all operations are done */
 void boss_run(struct torture *x, u64 end_ns);
+/* How many were done. */
+u64 boss_operations(const struct torture *x);
 /* Of SCHED_OTHER, which leaves the kernel's own threads their part, or lottery. */
 void boss_calm(struct torture *x, bool lottery);
 /* Start worker @i, for the first time or in the place of one that has ended. */

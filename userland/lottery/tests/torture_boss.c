@@ -14,8 +14,6 @@
 #include "lottery_sched.h"
 #include "torture.h"
 
-/* Between two actions, so that the workers run. */
-#define PAUSE_MAX_US	1000U
 /* How long a worker is real-time at most, a little more than once. */
 #define REAL_TIME_NS	(200 * NSEC_PER_MSEC)
 
@@ -32,7 +30,10 @@ const char *const action_names[ACTIONS] = {
 	[ACTION_COOKIE] = "cookie",
 };
 
-/* Actions return -errno. */
+/* An action that changed nothing, rightly: it does not count. */
+#define NOTHING_DONE	1
+
+/* Actions return 0, -errno or NOTHING_DONE. */
 static int failed(int result)
 {
 	return result ? -errno : 0;
@@ -89,7 +90,7 @@ static int act_tickets(struct torture *x, unsigned int i)
 
 	attr.sched_flags = ATTR_KEEP_POLICY;
 	error = failed(attr_set(x->crew.pid[i], &attr));
-	return error == -EINVAL ? 0 : error;
+	return error == -EINVAL ? NOTHING_DONE : error;
 }
 
 static int act_legacy(struct torture *x, unsigned int i)
@@ -111,9 +112,9 @@ static int act_nice(struct torture *x, unsigned int i)
 static int act_affinity(struct torture *x, unsigned int i)
 {
 	u64 mask = random_u64(&x->random) & x->mask;
-	int error = mask ? affinity_set(x->crew.pid[i], mask) : 0;
+	int error = mask ? affinity_set(x->crew.pid[i], mask) : NOTHING_DONE;
 
-	return error == -EINVAL ? 0 : error;
+	return error == -EINVAL ? NOTHING_DONE : error;
 }
 
 static int act_stop(struct torture *x, unsigned int i)
@@ -130,8 +131,9 @@ static int act_order(struct torture *x, unsigned int i)
 {
 	u32 *mark = &x->crew.page->slot[i].mark;
 
-	if (load(mark) == ORDER_NONE)
-		store(mark, random_between(&x->random, ORDER_NONE + 1, ORDERS - 1));
+	if (load(mark) != ORDER_NONE)
+		return NOTHING_DONE;
+	store(mark, random_between(&x->random, ORDER_NONE + 1, ORDERS - 1));
 	return 0;
 }
 
@@ -156,7 +158,7 @@ static int act_cookie(struct torture *x, unsigned int i)
 	int error = failed(prctl(PR_SCHED_CORE, request, x->crew.pid[i],
 				 PR_SCHED_CORE_SCOPE_THREAD, 0));
 
-	return error == -ENODEV || error == -EINVAL ? 0 : error;
+	return error == -ENODEV || error == -EINVAL ? NOTHING_DONE : error;
 }
 
 static int (*const acts[ACTIONS])(struct torture *x, unsigned int i) = {
@@ -197,23 +199,38 @@ void boss_look_after(struct torture *x, unsigned int i)
 	boss_start(x, i);
 }
 
+u64 boss_operations(const struct torture *x)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < ACTIONS; i++)
+		sum += x->done[i];
+	return sum;
+}
+
+static bool is_over(const struct torture *x, u64 end_ns)
+{
+	return (x->operations && boss_operations(x) >= x->operations) || now_ns() >= end_ns;
+}
+
 void boss_run(struct torture *x, u64 end_ns)
 {
-	while (now_ns() < end_ns) {
+	while (!is_over(x, end_ns)) {
 		unsigned int i = random_below(&x->random, x->tasks);
 		enum action action = random_below(&x->random, ACTIONS);
 		int error;
 
 		boss_look_after(x, i);
 		error = acts[action](x, i);
-		x->done[action]++;
 		/* ESRCH: it is on its way out, as it was told */
-		if (error && error != -ESRCH) {
+		if (error != NOTHING_DONE && error != -ESRCH)
+			x->done[action]++;
+		if (error < 0 && error != -ESRCH) {
 			x->wrong[action]++;
 			x->last_errno = -error;
 		}
-		sleep_until_ns(now_ns() + random_below(&x->random, PAUSE_MAX_US) *
-			       NSEC_PER_USEC);
+		sleep_until_ns(now_ns() + random_below(&x->random, x->pause_us) * NSEC_PER_USEC);
 	}
 }
 
