@@ -39,8 +39,12 @@
 /* With the low-variance draw no share may be off by more quanta than this. */
 #define SHARE_EVEN_MAX		8.0
 
-/* How far a share that compensation tickets make good may be off [%]. */
+/*
+ * How far a share that compensation tickets make good may be off [%], after so many
+ * quanta: a test lasts longer until there were as many, as above.
+ */
 #define SHARE_YIELD_PCT		10.0
+#define SHARE_YIELD_QUANTA	2500.0
 
 /* Lotteries for each hundred quanta, where time is virtual. */
 #define SHARE_DRAWS_MIN		85.0
@@ -59,6 +63,7 @@ struct share {
 	u64 quantum_ask_ns;	/* what the tasks ask for, 0 = default */
 	u64 quantum_ns;		/* what they get */
 	bool low_variance;
+	double quanta;		/* that a window has to have at least, beside a variance */
 	enum output output;
 	struct ktap ktap;
 	u64 deadline_ns;	/* for having enough lotteries */

@@ -260,6 +260,7 @@ static bool case_yield(struct share *s)
 
 	start_hogs(s, &crew, &w, hog);
 	store64(&crew.page->slot[s->count - 1].yield_ns, s->quantum_ns / 5);
+	s->quanta = SHARE_YIELD_QUANTA;
 	window_pass(s, &w, s->seconds * NSEC_PER_SEC);
 	good = check_tickets(s, &w);
 	good &= share_report_time(s, &w);

@@ -134,6 +134,8 @@ static bool enough_lotteries(const struct share *s, const struct window *w)
 	struct sums sums = sums_of(s, w);
 	unsigned int i;
 
+	if ((double)sums.ran_ns < s->quanta * (double)s->quantum_ns)
+		return false;
 	for (i = 0; i < w->awake && w->awake > 1; i++)
 		if (line_of(&w->player[i], &sums).variance < LOTTERY_VARIANCE_MIN)
 			return false;

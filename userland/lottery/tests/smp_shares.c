@@ -30,9 +30,9 @@
 #define WINDOW		4U
 #define SETTLE_NS	(200 * NSEC_PER_MSEC)
 
-/* In 20 s; shorter ones leave room for more. */
+/* After so many draws of each CPU, 20 s at 1 ms; fewer leave room for more. */
 #define FEW_PCT		3.0
-#define FEW_SECONDS	20.0
+#define FEW_DRAWS	5000.0
 
 #define MIGRATIONS_MAX	200.0	/* a second, of all tasks together */
 
@@ -133,10 +133,8 @@ static void measure(struct shares *s)
 
 static double bound_of(const struct shares *s, unsigned int i)
 {
-	double seconds = s->draws * (double)(smp.tick_ns * smp.count) / NSEC_PER_SEC;
-
 	if (s->few)
-		return s->due[i] * FEW_PCT / 100 * fmax(1, sqrt(FEW_SECONDS / seconds));
+		return s->due[i] * FEW_PCT / 100 * fmax(1, sqrt(FEW_DRAWS / s->draws));
 	return SIGMAS * sqrt(s->due[i] * (1 - s->due[i]) / s->draws);
 }
 

@@ -14,14 +14,14 @@
 #define TICKETS		100U
 
 /*
- * The one that changes something of itself does so several times a quantum. At 5 s
- * and two ticks there are 2,500 draws: a standard deviation is one point.
+ * The one that changes something of itself does so several times a quantum. With so
+ * many draws a standard deviation is one point.
  */
 #define FLIP_NS		(700 * NSEC_PER_USEC)
 #define FLIP_TICKS	2U
-#define FLIP_SECONDS	5U
+#define FLIP_DRAWS	2500U
 #define FLIP_POINTS	5.0
-#define FLIPS_MIN	(FLIP_SECONDS * 500)
+#define FLIPS_MIN	FLIP_DRAWS
 
 /* What a task does to itself, again and again, and the CPUs that it is allowed at times. */
 struct flip {
@@ -60,9 +60,9 @@ static CREW_FN(flipper)
 }
 
 /* What the first two of a herd got, in seconds; the launcher is elsewhere. */
-static void pass(const struct herd *h, u32 seconds, double *ran)
+static void pass(const struct herd *h, u64 ns, double *ran)
 {
-	u64 end = now_ns() + seconds * NSEC_PER_SEC;
+	u64 end = now_ns() + ns;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
@@ -87,7 +87,7 @@ static void flip(struct ktap_case *t, const struct flip *flip)
 	herd_release(&h);
 	for (i = 0; i < 2; i++)
 		crew_enlist(&h.crew, i, TICKETS, FLIP_TICKS * smp.tick_ns);
-	pass(&h, FLIP_SECONDS, ran);
+	pass(&h, FLIP_DRAWS * FLIP_TICKS * smp.tick_ns, ran);
 	flips = load64(&h.crew.page->slot[0].rounds);
 	share = 100 * ran[0] / (ran[0] + ran[1]);
 	ktap_note(t->ktap, "%llu changes, %.2f %% of %.2f s", flips, share, ran[0] + ran[1]);
@@ -133,7 +133,7 @@ static void own_tickets(struct ktap_case *t)
 #define TICKING_SECONDS		4U
 #define TICKING_POINTS		10.0
 /*
- * A turn is a quantum of one tick, in which the real-time task has 0.4 at least. The
+ * A turn is a quantum of one tick, in which the real-time task has 0.4 ms at least. The
  * longest gap of 20 lost turns in a row is seen once in 2^20 of them.
  */
 #define TICKING_GAP_TICKS	50U
@@ -175,7 +175,7 @@ static void under_a_ticking_task(struct ktap_case *t)
 	crew_release(&ticking);
 	herd_release(&h);
 	pulse_reset(&h.crew, 2);
-	pass(&h, TICKING_SECONDS, ran);
+	pass(&h, TICKING_SECONDS * NSEC_PER_SEC, ran);
 	share = 100 * ran[0] / (ran[0] + ran[1]);
 	ktap_note(t->ktap, "%llu ticks, late for %llu; %.2f s and %.2f s of %u s",
 		  load64(&ticking.page->slot[0].rounds),

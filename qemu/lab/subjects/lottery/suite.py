@@ -59,7 +59,8 @@ def _pool(pool: str) -> Boot:
             *(_share(f"share-{case}", 4, "--case", case, "3:1") for case in SHARE_CASES),
             replace(_share("share-low-variance", 4, "--low-variance", *LOW_VARIANCE), debug=False),
             _turns("turns", 2, *TURNS),
-            _turns("turns-5ms", 3, "--quantum", "5000", "3:1"),
+            # Whole ticks at 250 Hz, too.
+            _turns("turns-8ms", 3, "--quantum", "8000", "3:1"),
             Program("fair", ("lottery-fair", "--ktap", "--tasks", "40", "--work-ms", "50"), 120),
             Program("scale", ("lottery-scale", "100"), 120, short=("lottery-scale", "20")),
             Program(
