@@ -8,8 +8,15 @@ from pathlib import Path
 
 from lab import LabError
 
-VARIANTS = ("guest", "debug", "plain")
-"""Kernels: the normal one, one full of checks, one without privileged I/O to compare with."""
+MATRIX = ("no-core", "rt", "voluntary", "up", "ext", "kcsan", "hz250")
+"""Kernels of the matrix: each has its fragment in configs/matrix."""
+
+VARIANTS = ("guest", "debug", "plain", "torture", *MATRIX)
+"""Kernels: the normal one, one full of checks, one without privileged I/O to compare with,
+one for the long torture, and those of the matrix."""
+
+CHECKED = ("debug", "kcsan")
+"""Those that check themselves: several times slower, and larger."""
 
 
 @dataclass(frozen=True)

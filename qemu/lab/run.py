@@ -18,7 +18,7 @@ from lab.guest.boot import Boot, Program, Terminal
 from lab.guest.machine import ACCELS, Files, Machine
 from lab.guest.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
 from lab.guest.vm import CommandResult, run_command, run_shell
-from lab.paths import VARIANTS, Paths
+from lab.paths import CHECKED, VARIANTS, Paths
 
 CPUS = 2
 MEM_MB = 1024
@@ -69,7 +69,7 @@ class Request:
     def of(cls, args: argparse.Namespace, environ: Mapping[str, str]) -> "Request":
         """Raises LabError for a value that is not allowed."""
         variant = args.kernel or environ.get("LAB_KERNEL") or VARIANTS[0]
-        mem_mb = MEM_DEBUG_MB if variant == "debug" else MEM_MB
+        mem_mb = MEM_DEBUG_MB if variant in CHECKED else MEM_MB
         machine = Machine(
             kernel=variant,
             cpus=_number(args.cpus, "CPUS", environ, CPUS),

@@ -18,8 +18,10 @@ Runner = Callable[[Boot], BootResult]
 LANES = 2
 
 
-def lanes_here() -> int:
-    """Guests at a time: one on a host with one CPU."""
+def lanes_here(boots: Sequence[Boot] = ()) -> int:
+    """Guests at a time: one on a host with one CPU, or if guests take all of them."""
+    if any(boot.machine.parallel for boot in boots):
+        return 1
     return min(LANES, os.cpu_count() or 1)
 
 
@@ -38,7 +40,7 @@ class Schedule:
     def __init__(self, boots: Sequence[Boot], runner: Runner, lanes: int | None = None) -> None:
         self.boots = tuple(boots)
         self._runner = runner
-        self._lanes = lanes or lanes_here()
+        self._lanes = lanes or lanes_here(self.boots)
         self._results: dict[str, Future[BootResult]] = {}
         self._lock = Lock()
         self._stopped = False

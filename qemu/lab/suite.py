@@ -12,9 +12,10 @@ from pathlib import Path, PurePosixPath
 from lab import LabError
 from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
 from lab.guest.machine import Machine
+from lab.paths import CHECKED, MATRIX
 
 # The kernels that are tested; others are only measured.
-KERNELS = ("guest", "debug")
+KERNELS = ("guest", "debug", "torture", *MATRIX)
 DEBUG_MEM_MB = 3072
 KMEMLEAK_TIMEOUT_S = 300
 # 8 ns an instruction: a guest second costs the host an eighth, and a tick is
@@ -31,7 +32,7 @@ _REQUIRED = ("Name", "What", "Needs")
 def machine_for(kernel: str, machine: Machine | None = None) -> Machine:
     """The machine with that kernel and the room that it needs."""
     machine = replace(machine or Machine(), kernel=kernel)
-    return replace(machine, mem_mb=DEBUG_MEM_MB) if kernel == "debug" else machine
+    return replace(machine, mem_mb=DEBUG_MEM_MB) if kernel in CHECKED else machine
 
 
 def smp_machine(cpus: int, root: bool = True) -> Machine:
@@ -117,19 +118,19 @@ def unmet(boot: Boot) -> list[str]:
     return found
 
 
-def _patient(boot: Boot) -> Boot:
-    """The boot with the kernel with checks: more time, more room, and what is worth it.
+def patient(boot: Boot, kernel: str) -> Boot:
+    """The boot with a kernel with checks: more time, more room, and what is worth it.
 
     In real time, always: virtual time costs it twice as much, and what it is to
     find are faults on the way, not shares to the per cent.
     """
-    patient = tuple(
+    programs = tuple(
         replace(program, timeout_s=program.timeout_s * DEBUG_SLOWNESS)
         for program in boot.programs
         if program.debug
     )
-    machine = replace(machine_for("debug", boot.machine), accel="tcg", icount_shift=0)
-    return replace(boot, machine=machine, programs=patient)
+    machine = replace(machine_for(kernel, boot.machine), accel="tcg", icount_shift=0)
+    return replace(boot, machine=machine, programs=programs)
 
 
 def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:
@@ -162,8 +163,8 @@ def for_debug(boots: Iterable[Boot]) -> tuple[Boot, ...]:
     leaks takes longer than most suites.
     """
     leaks = Program("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
-    patient = [_patient(boot) for boot in boots if any(p.debug for p in boot.programs)]
-    return tuple(replace(boot, programs=(*boot.programs, leaks)) for boot in together(patient))
+    worth_it = [patient(boot, "debug") for boot in boots if any(p.debug for p in boot.programs)]
+    return tuple(replace(boot, programs=(*boot.programs, leaks)) for boot in together(worth_it))
 
 
 def shortened(boot: Boot) -> Boot:

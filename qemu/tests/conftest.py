@@ -15,14 +15,14 @@ from typing import TextIO
 import pytest
 
 from lab.guest.accel import apply, asked_for
-from lab.guest.boot import Boot, Program
+from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.host.progress import Progress
 from lab.paths import Paths
 from lab.schedule import Runner, Schedule
-from lab.subjects.registry import suites
+from lab.subjects.registry import left_out, suites
 from lab.suite import kernel_variant
 from tests import skips
 
@@ -30,7 +30,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 # These test the lab and PID 1: once is enough, with the normal kernel.
 OF_THE_LAB = ["guest/test_init.py", "guest/test_icount.py", "guest/test_shell.py"]
-collect_ignore = OF_THE_LAB if kernel_variant(os.environ) == "debug" else []
+# So does a file system after a crash.
+IGNORED = {"guest": [], "debug": OF_THE_LAB}
+collect_ignore = IGNORED.get(kernel_variant(os.environ), [*OF_THE_LAB, "guest/test_crash.py"])
 
 SLOWEST = 10
 # Tests of programs that keep time, on the host itself.
@@ -87,7 +89,7 @@ def _selected(items: Iterable[pytest.Item]) -> Mapping[str, Collection[str]]:
     selected: dict[str, set[str]] = {}
     for item in items:
         callspec = getattr(item, "callspec", None)
-        params = callspec.params if callspec else {}
+        params = callspec.params if callspec and not item.get_closest_marker("skip") else {}
         if "suite" in params:
             selected.setdefault(params["suite"].name, set())
         if "program" in params:
@@ -117,9 +119,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test a program and one a suite, named after them."""
     known = _known_suites()
     if "program" in metafunc.fixturenames:
-        pairs: list[tuple[Boot, Program]] = [(s, p) for s in known for p in s.programs]
-        ids = [f"{suite.name}-{program.name}" for suite, program in pairs]
-        metafunc.parametrize("program", pairs, ids=ids)
+        named = [(f"{s.name}-{p.name}", (s, p)) for s in known for p in s.programs]
+        cases = [pytest.param(pair, id=name) for name, pair in named]
+        for suite, program, why in left_out(kernel_variant(os.environ)):
+            skip = pytest.mark.skip(reason=why)
+            name = f"{suite.name}-{program.name}"
+            cases.append(pytest.param((suite, program), id=name, marks=skip))
+        metafunc.parametrize("program", cases)
     if "suite" in metafunc.fixturenames:
         metafunc.parametrize("suite", known, ids=[suite.name for suite in known])
 
@@ -190,6 +196,15 @@ def _left_out(config: pytest.Config) -> list[str]:
     return skips.unexpected(found)
 
 
+def _notes(results: Iterable[BootResult]) -> Iterator[str]:
+    """What programs said of what they did."""
+    for result in results:
+        for program in result.programs:
+            for line in program.output:
+                if line.startswith("# "):
+                    yield f"{result.boot.name}-{program.name}: {line.removeprefix('# ')}"
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A skip that is not on the list fails the run."""
     if session.exitstatus == pytest.ExitCode.OK and _left_out(session.config):
@@ -205,6 +220,10 @@ def pytest_terminal_summary(
     schedule = config.stash.get(SCHEDULE, None)
     if schedule is None:
         return
+    if kernel_variant(os.environ) == "torture":
+        terminalreporter.section("what was done")
+        for line in _notes(schedule.finished()):
+            terminalreporter.write_line(line)
     results = sorted(schedule.finished(), key=lambda result: -result.seconds)
     terminalreporter.section(f"slowest {SLOWEST} boots")
     for result in results[:SLOWEST]:

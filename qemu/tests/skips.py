@@ -37,6 +37,11 @@ ALLOWED = (
     Allowed(re.compile("lottery-torture-core-"), re.compile("--no-hotplug"), lambda: True),
     # A library of its own on some distributions, and it does not bear every kernel's layout.
     Allowed(re.compile("test_lottery_mutex"), re.compile("no ThreadSanitizer: "), lambda: True),
+    Allowed(
+        re.compile("test_guest"),
+        re.compile("kernel-up has 1$"),
+        lambda: kernel_variant(os.environ) == "up",
+    ),
     Allowed(re.compile("test_mutant"), re.compile("no private mounts: "), lambda: bool(refusal())),
 )
 

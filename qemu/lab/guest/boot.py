@@ -16,6 +16,7 @@ from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.guest.protocol import TIMEOUT_MAX_S
+from lab.paths import CHECKED
 
 MODES = ("plan", "shell", "command")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+=/-]{0,99}")
@@ -44,7 +45,8 @@ class Program:
     that it asks something of the kernel, not only of user space. provokes are
     the complaints of the kernel that belong to what it does. files are what the
     guest needs for it, by their names relative to /. busy_s is about how long it
-    keeps the guest's CPU busy, in guest seconds.
+    keeps the guest's CPU busy, in guest seconds. cpus is how many CPUs the kernel must
+    be made for, beyond what the machine needs.
 
     In an experiment what is measured: the cell of its matrix. repeat tells
     equal ones of a boot apart, from 1. On the host itself, peer names a program
@@ -60,6 +62,7 @@ class Program:
     provokes: tuple[Kind, ...] = ()
     files: Mapping[str, Path] = field(default_factory=dict, hash=False)
     busy_s: float = 0.0
+    cpus: int = 1
     what: object = None
     repeat: int = 1
     peer: str = ""
@@ -139,7 +142,7 @@ class Boot:
 
     @property
     def _slowness(self) -> int:
-        return DEBUG_SLOWNESS if self.machine.kernel == "debug" else 1
+        return DEBUG_SLOWNESS if self.machine.kernel in CHECKED else 1
 
     def lost_s(self) -> float:
         """Host seconds after which the guest is taken for lost."""

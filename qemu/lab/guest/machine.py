@@ -9,7 +9,7 @@ from pathlib import Path
 from lab import LabError
 from lab.guest.nics import Nic
 from lab.guest.protocol import RESULT_PORT, ROOT_WORD
-from lab.paths import VARIANTS, Paths
+from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
 from lab.tree import modules
 from lab.tree.kconfig import maximum_cpus
 
@@ -77,7 +77,8 @@ class Machine:
     """A guest: what it boots, how big it is, how its time runs.
 
     accel is tcg (real time, one host thread), kvm, or icount (virtual time,
-    2^icount_shift ns an instruction, one host thread). icount repeats exactly as
+    2^icount_shift ns an instruction, one host thread). parallel gives tcg a host thread
+    for each CPU, for a kernel that patches no code. icount repeats exactly as
     long as root is False: a disk completes in host time. seed feeds the random
     numbers that QEMU hands to an icount guest. devices are QEMU arguments,
     append are kernel command line words; both go last. loglevel is the
@@ -100,6 +101,7 @@ class Machine:
     qemu: str = "qemu-system-x86_64"
     modules: tuple[str, ...] = ()
     nics: tuple[Nic, ...] = ()
+    parallel: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what QEMU or the kernel would refuse later. Raises LabError."""
@@ -132,6 +134,8 @@ class Machine:
         if not shutil.which(self.qemu):
             raise LabError(f"{self.qemu} is not installed: make deps", exit_code=1)
         target = "kernel" if self.kernel == VARIANTS[0] else f"kernel-{self.kernel}"
+        if self.kernel in MATRIX:
+            target = f"test-matrix MATRIX={self.kernel}"
         needed = [(paths.bzimage(self.kernel), target), (paths.init, "userland")]
         if self.root:
             needed.append((paths.rootfs, "rootfs"))
@@ -149,7 +153,7 @@ class Machine:
             words += TCG_WORDS
         if self.accel == "icount":
             words += ICOUNT_WORDS
-        elif self.cpus > 1 or self.kernel == "debug":
+        elif self.cpus > 1 or self.kernel in CHECKED:
             words += PATIENT_WORDS
         if self.root:
             words.append(ROOT_WORD)
@@ -187,7 +191,7 @@ class Machine:
             # With a host thread for each CPU QEMU 7.2 now and then lets one run
             # a breakpoint that another one has patched away: an int3 Oops where
             # the kernel flips a static key.
-            return ["-accel", "tcg,thread=single"]
+            return ["-accel", f"tcg,thread={'multi' if self.parallel else 'single'}"]
         # An idle guest's clock leaps to the next timer. It must not while the
         # host makes the guest wait, for a disk or for a person: timeouts of
         # minutes would pass in no time.

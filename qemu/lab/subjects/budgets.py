@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from lab import LabError
 from lab.guest.boot import Boot
+from lab.paths import CHECKED, MATRIX
 
 GUEST = {
     "boot": 25,
@@ -83,7 +84,11 @@ DEBUG = {
 }
 """On the kernel with checks, shortened; about twice what was measured."""
 
-BUDGETS = {"guest": GUEST, "debug": DEBUG}
+BUDGETS = {
+    "guest": GUEST,
+    "debug": DEBUG,
+    **{kernel: DEBUG if kernel in CHECKED else GUEST for kernel in MATRIX},
+}
 
 
 def budgeted(boot: Boot, kernel: str) -> Boot:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab import LabError
 from lab.experiment import Experiment
-from lab.guest.boot import Boot
+from lab.guest.boot import Boot, Program
+from lab.paths import CHECKED, MATRIX
 from lab.subjects import ipc, livelock, lottery, udp, wrais
 from lab.subjects.base import suite as base_suite
 from lab.subjects.budgets import budgeted
@@ -15,7 +18,8 @@ from lab.subjects.lottery import suite as lottery_suite
 from lab.subjects.udp import iperf
 from lab.subjects.udp import suite as udp_suite
 from lab.subjects.wrais import suite as wrais_suite
-from lab.suite import for_debug, shortened
+from lab.suite import for_debug, machine_for, patient, shortened
+from lab.tree.kconfig import maximum_cpus
 
 EXPERIMENTS: dict[str, Experiment] = {
     found.name: found
@@ -28,13 +32,57 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 SUITES = (base_suite, lottery_suite, wrais_suite, ipc_suite, udp_suite, livelock_suite)
 
+MATRIX_SUITES = (
+    *("kunit", "lottery-api", "lottery-sums", "lottery-smp-sums", "lottery-torture-sums"),
+)
+"""What is tested of the class with each kernel of the matrix."""
+
 PEERS = {iperf.NAME: iperf.run}
 """Programs of others that experiments run on the host, by name."""
 
 
+def _lacking(kernel: str, boot: Boot, program: Program) -> str:
+    """Why the kernel cannot run a program of the boot; empty if it can."""
+    there, wanted = maximum_cpus(kernel), max(boot.machine.cpus, program.cpus)
+    return f"needs {wanted} CPUs, kernel-{kernel} has {there}" if wanted > there else ""
+
+
+def _of_matrix() -> tuple[Boot, ...]:
+    found = (boot for suite in SUITES for boot in suite.boots())
+    return tuple(boot for boot in found if boot.name in MATRIX_SUITES)
+
+
+def _with(kernel: str, boot: Boot) -> Boot:
+    """The boot with a kernel of the matrix, and with what that can run."""
+    programs = tuple(p for p in boot.programs if not _lacking(kernel, boot, p))
+    boot = replace(boot, programs=programs)
+    if kernel not in CHECKED:
+        return replace(boot, machine=machine_for(kernel, boot.machine))
+    boot = patient(boot, kernel)
+    return replace(boot, machine=replace(boot.machine, parallel=True))
+
+
+def left_out(kernel: str) -> tuple[tuple[Boot, Program, str], ...]:
+    """What the matrix tests and this kernel of it cannot run, and why."""
+    if kernel not in MATRIX:
+        return ()
+    pairs = ((boot, program) for boot in _of_matrix() for program in boot.programs)
+    return tuple((b, p, why) for b, p in pairs if (why := _lacking(kernel, b, p)))
+
+
+def _suites_of_matrix(kernel: str) -> tuple[Boot, ...]:
+    able = (boot for boot in _of_matrix() if boot.machine.cpus <= maximum_cpus(kernel))
+    return tuple(_with(kernel, boot) for boot in able)
+
+
 def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
     """All suites for a kernel; short ones use the shorter form of their programs."""
-    found = tuple(boot for suite in SUITES for boot in suite.boots())
+    if kernel == "torture":
+        return lottery_suite.long_boots()
+    if kernel in MATRIX:
+        found = _suites_of_matrix(kernel)
+    else:
+        found = tuple(boot for suite in SUITES for boot in suite.boots())
     if short:
         found = tuple(map(shortened, found))
     if kernel == "debug":

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
-from lab.paths import VARIANTS, Paths
+from lab.paths import MATRIX, VARIANTS, Paths
 from lab.tree import patches
 from lab.tree.kernel import build_dir, environment, kbuild
 from lab.tree.source import tree_files
 
 GUEST = ("base", "guest", "features", "kunit")
-FRAGMENTS = {"guest": GUEST, "debug": (*GUEST, "debug"), "plain": (*GUEST, "plain")}
+FRAGMENTS = {
+    "guest": GUEST,
+    **{name: (*GUEST, name) for name in ("debug", "plain", "torture")},
+    **{name: (*GUEST, f"matrix/{name}") for name in MATRIX},
+}
 
 _SET = re.compile(r"CONFIG_(\w+)=(y|m|n|-?\d+|0x[0-9a-fA-F]+|\".*\")")
 _UNSET = re.compile(r"# CONFIG_(\w+) is not set")

@@ -66,7 +66,7 @@ def test_scenarios() -> None:
     files = {path for path in SCENARIOS.glob("**/*.sh") if path.name != "common.sh"}
     used = {
         SCENARIOS / name.removeprefix("lab/scenarios/")
-        for suite in suites()
+        for suite in (*suites(), *suites("torture"))
         for program in suite.programs
         for name in program.files
         if f"/{name}" in program.argv

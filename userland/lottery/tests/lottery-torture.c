@@ -143,7 +143,8 @@ static void report_disturber(struct ktap *k, const struct crew_slot *slot,
 		ktap_skip(k, name, why_not);
 		return;
 	}
-	ktap_note(k, "%llu times, %u went wrong", load64(&slot->value), load(&slot->guard));
+	ktap_note(k, "%s: %llu times, %u went wrong", name, load64(&slot->value),
+		  load(&slot->guard));
 	ktap_result(k, load64(&slot->value) && !load(&slot->guard), name);
 }
 

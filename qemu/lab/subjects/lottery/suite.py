@@ -15,6 +15,14 @@ TURNS = ("1:1", "1000000:1", "5:4:3:2:1")
 # Two cores of two threads.
 THREADS = ("-smp", "4,sockets=1,cores=2,threads=2")
 LOW_VARIANCE = ("1:1", "5:4:3:2:1")
+POOLS = ("list", "rbtree", "sums")
+# The long torture: for each pool, how long that may take [s], and what comes after it.
+OPERATIONS = 350_000
+OPERATIONS_S = 1800
+SETTLE_S = 600
+PAUSE_US = 100
+# Spinning locks, sleeping ones, and those that hand a priority on.
+TORTURED_LOCKS = ("spin_lock", "mutex_lock", "rwsem_lock", "rtmutex_lock")
 SHARE_CASES = ("fork", "exec", "sleepwake", "yield", "change", "order")
 
 
@@ -191,6 +199,39 @@ def _torture_core() -> Boot:
 def _torture_programs(seconds: int, *args: str) -> tuple[Program, ...]:
     program = ("lottery-torture", "--ktap", *args, "--seconds")
     return (Program("lottery-torture", (*program, str(seconds)), 300, short=(*program, "20")),)
+
+
+def _long_torture(pool: str) -> Boot:
+    """The same on CPUs that run at the same time, counted in operations."""
+    machine = replace(smp_machine(4, root=False), parallel=True)
+    program = ("lottery-torture", "--ktap", "--operations", str(OPERATIONS))
+    limits = ("--pause", str(PAUSE_US), "--seconds", str(OPERATIONS_S))
+    return Boot(
+        f"long-torture-{pool}",
+        replace(machine, kernel="torture").with_append(f"lottery_pool={pool}"),
+        (Program("lottery-torture", (*program, *limits), OPERATIONS_S + SETTLE_S),),
+    )
+
+
+def _kernel_torture() -> Boot:
+    """The kernel's own torture of RCU and of locks, beside lottery hogs on every CPU."""
+    machine = replace(smp_machine(4), parallel=True, kernel="torture")
+    return Boot(
+        "kernel-torture",
+        replace(machine, modules=("torture", "rcutorture", "locktorture")),
+        (
+            scenario("lottery/rcutorture"),
+            *(
+                replace(scenario("lottery/locktorture", lock), name=f"locktorture-{lock}")
+                for lock in TORTURED_LOCKS
+            ),
+        ),
+    )
+
+
+def long_boots() -> tuple[Boot, ...]:
+    """The long torture, for which there is a kernel."""
+    return (*(_long_torture(pool) for pool in POOLS), _kernel_torture())
 
 
 def boots() -> tuple[Boot, ...]:
