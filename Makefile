@@ -31,13 +31,14 @@ needs := need-$(kernel)+userland+image
 guest := kernel userland rootfs
 tested := $(needs)+emulator+python $(O)/venv/lock unchanged $(guest)
 measured := $(needs)+emulator+python+peers $(O)/venv/lock unchanged $(guest)
+kind := debug plain torture
+set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
 
 .NOTPARALLEL:
-.PHONY: help all deps python3 prepare config config-debug config-plain unchanged unchanged-debug \
-	defconfig menuconfig savedefconfig kernel kernel-debug kernel-plain modules userland rootfs \
-	install run test test-crash test-debug test-mutants kunit check check-series bench report demo \
-	tags compile_commands.json clean mrproper
+.PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
+	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
+	check-series bench report demo tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -56,7 +57,7 @@ help:
 #? Build
 #?   all                    kernel, modules, userland, rootfs
 #?   kernel                 the kernel and its modules, $(O)/kernel-guest
-#?   kernel-debug, -plain   the same that checks itself, or without privileged I/O
+#?   kernel-debug, -plain, -torture  the same: checks itself, without privileged I/O, for torture
 #?   modules                the modules alone
 #?   userland               the programs of the guest, $(O)/userland
 #?   rootfs                 the root image, $(O)/rootfs.sqfs
@@ -72,6 +73,8 @@ help:
 #?   test-crash             1,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
+#?   test-matrix            the class in other kernels: MATRIX=name only those (time: NOT MEASURED)
+#?   test-torture           10^6 random operations; RCU, locks beside hogs (time: NOT MEASURED)
 #?   kunit                  the unit tests inside the kernel
 #?   check                  checkpatch, sparse, ruff, mypy, rules of the series
 #?   check-series           build what each patch of the series touches, after each patch
@@ -100,13 +103,13 @@ prepare: need-$(kernel)
 	@$(lab) prepare $(source)
 menuconfig: need-$(kernel)+menuconfig
 # unchanged: what is tested and measured is configured as configs/ says
-config config-debug config-plain unchanged unchanged-debug defconfig menuconfig savedefconfig: prepare
+$(set): prepare
 	@$(lab) config $(firstword $(subst -, ,$@)) --kernel $(variant) $(llvm)
 
 all: $(needs) $(guest)
 kernel modules: config
 	@$(lab) kernel $(filter modules,$@) $(build)
-kernel-debug kernel-plain: kernel-%: config-%
+$(kind:%=kernel-%): kernel-%: config-%
 	@$(lab) kernel --kernel $* $(build)
 userland install: need-userland
 	@$(MAKE) --no-print-directory -C userland O=$(O) $(filter install,$@)
@@ -125,8 +128,10 @@ test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests
 test-crash: $(tested)
 	@LAB_KERNEL=guest LAB_CRASH_STATES=334 $(call pytest,crash) qemu/tests/guest
-test-debug: $(needs)+emulator+python $(O)/venv/lock unchanged-debug kernel-debug userland rootfs
-	@LAB_KERNEL=debug LAB_SHORT=1 $(pytest) qemu/tests/guest
+test-debug test-torture: test-%: $(filter-out unchanged kernel,$(tested)) unchanged-% kernel-%
+	@LAB_KERNEL=$* $(if $(filter debug,$*),LAB_SHORT=1) $(pytest) qemu/tests/guest
+test-matrix: need-matrix prepare $(filter-out unchanged kernel,$(tested))
+	@$(vlab) matrix $(build) $(only) $(foreach name,$(value MATRIX),$(call quote,$(name)))
 test-mutants: $(tested)
 	@$(vlab) mutants $(foreach name,$(value MUTANTS),$(call quote,$(name)))
 kunit: $(tested)

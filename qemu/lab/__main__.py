@@ -27,6 +27,7 @@ VERBS = {
     "clean": ("lab.host.outdir", "remove what was built"),
     "check": ("lab.tree.check", "static checks of patches, C and Python"),
     "series": ("lab.tree.series", "build after every patch of the series"),
+    "matrix": ("lab.matrix", "build other kernels and test the lottery class with each"),
     "mutants": ("lab.mutants", "plant faults and see who notices"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.bench", "run an experiment"),

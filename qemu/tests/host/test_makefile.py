@@ -15,12 +15,13 @@ from tests.host.checkouts import TOP, copied, environment, make, names
 TARGETS = (
     *("all", "deps", "prepare", "defconfig", "menuconfig", "savedefconfig", "kernel"),
     *("kernel-debug", "modules", "userland", "rootfs", "install", "run", "bench", "report", "demo"),
-    *("test", "test-crash", "test-debug", "test-mutants", "kunit", "check", "check-series"),
+    *("test", "test-crash", "test-debug", "test-mutants", "test-matrix", "test-torture"),
+    *("kunit", "check", "check-series"),
     *("tags", "compile_commands.json", "clean", "mrproper"),
 )
 VARIABLES = (
     *("O", "V", "KERNEL", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL"),
-    *("CMD", "DRY", "EXP", "QUICK", "REPEAT", "TESTS", "MUTANTS"),
+    *("CMD", "DRY", "EXP", "QUICK", "REPEAT", "TESTS", "MUTANTS", "MATRIX"),
 )
 
 
@@ -89,6 +90,22 @@ def test_several_mutants_are_several_words() -> None:
     assert dry("test-mutants").endswith("mutants \n")
 
 
+def test_several_configurations_are_several_words() -> None:
+    """And nothing is built before their names have been looked at."""
+    text = dry("test-matrix", "MATRIX=up it's", "LLVM=1", "TESTS=pool or draw")
+    assert text.endswith("matrix --llvm  -k '(pool or draw)' 'up' 'it'\\''s'\n")
+    assert "lab kernel" not in text and "lab config" not in text
+    assert re.search(r"lab deps +matrix$", text, re.M)
+    assert dry("test-matrix").rstrip().endswith("-m lab matrix")
+
+
+def test_the_long_torture_has_its_kernel_and_is_not_shortened() -> None:
+    text = dry("test-torture")
+    assert re.search(r"^LAB_KERNEL=torture +\S+/python -m pytest .* qemu/tests/guest$", text, re.M)
+    assert "config unchanged --kernel torture" in text
+    assert "kernel --kernel torture" in text and "--kernel guest" not in text
+
+
 def test_dry_run_needs_no_build() -> None:
     text = dry("run", "DRY=1")
     assert "lab run  --dry-run" in text
@@ -139,6 +156,13 @@ def test_the_kernel_to_compare_with_is_built_only_for_a_full_bench_of_the_io() -
     for words in (("EXP=wrais", "QUICK=1"), (), ("EXP=lottery",)):
         assert built not in dry("bench", *words), words
     assert built not in dry("test")
+
+
+def test_ci_runs_neither_the_matrix_nor_the_long_torture() -> None:
+    """They take too long for every change."""
+    text = (TOP / ".ci/run").read_text()
+    assert "make test-debug" in text
+    assert "matrix" not in text and "torture" not in text
 
 
 @pytest.mark.parametrize("failing", ["none", "test", "check", "test-debug"])
