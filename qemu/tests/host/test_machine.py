@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The QEMU command of a machine, and the machines that cannot be."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,14 @@ def test_interactive() -> None:
     assert option(Machine(), "-mon", files) == ["chardev=console,mode=readline"]
 
 
+def test_cpus_that_run_at_the_same_time() -> None:
+    """A host thread for each, only where that was asked for, and never in virtual time."""
+    assert option(Machine(cpus=4), "-accel") == ["tcg,thread=single"]
+    assert option(Machine(cpus=4, parallel=True), "-accel") == ["tcg,thread=multi"]
+    assert option(Machine(accel="icount", parallel=True), "-accel") == ["tcg,thread=single"]
+    assert option(Machine(accel="kvm", parallel=True), "-accel") == ["kvm"]
+
+
 def test_append_and_devices_come_last() -> None:
     """What a user adds can override what is there."""
     machine = Machine(append=("loglevel=8",), devices=("-device", "e1000"))
@@ -127,6 +136,7 @@ def test_commas_in_paths() -> None:
         ({"cpus": 9, "kernel": "debug"}, "cpus 9: allowed are 1 to 8"),
         ({"mem_mb": 64}, "mem 64: allowed are 128 to 65536"),
         ({"accel": "xen"}, "accel 'xen': allowed are tcg, kvm, icount"),
+        ({"cpus": 2, "kernel": "up"}, "cpus 2: allowed are 1 to 1"),
         ({"kernel": "old"}, "kernel 'old': allowed are guest, debug, plain"),
         ({"seed": -1}, "seed -1"),
         ({"icount_shift": 11}, "icount_shift 11: allowed are 0 to 10"),
@@ -138,6 +148,18 @@ def test_refused(values: dict[str, Any], words: str) -> None:
     with pytest.raises(LabError, match=words) as refusal:
         Machine(**values)
     assert refusal.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target"),
+    [("debug", "kernel-debug"), ("torture", "kernel-torture"), ("rt", "test-matrix MATRIX=rt")],
+)
+def test_require_of_another_kernel(
+    built: Paths, fake_machine: Machine, kernel: str, target: str
+) -> None:
+    """The target is one that there is."""
+    with pytest.raises(LabError, match=rf"bzImage is missing: make {target}$"):
+        replace(fake_machine, kernel=kernel).require(built)
 
 
 @pytest.mark.parametrize(

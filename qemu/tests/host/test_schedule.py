@@ -13,7 +13,7 @@ from lab import LabError
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
-from lab.schedule import Schedule
+from lab.schedule import Schedule, lanes_here
 
 WAIT_S = 10.0
 REAL = Machine()
@@ -123,3 +123,9 @@ def test_one_lane_begins_before_the_first_result_is_asked_for() -> None:
     assert fake.ran[0] == "virtual"
     assert [result.boot.name for result in schedule.all()] == ["real", "virtual"]
     assert sorted(fake.ran) == ["real", "virtual"]
+
+
+def test_a_guest_whose_cpus_run_at_the_same_time_has_no_neighbour() -> None:
+    """It would be the neighbour of itself."""
+    assert lanes_here([boot("one", REAL), boot("other")]) == lanes_here()
+    assert lanes_here([boot("one"), boot("all", replace(REAL, parallel=True))]) == 1

@@ -34,6 +34,29 @@ def test_what_programs_leave_out_is_held_against_the_list(
     ]
 
 
+def test_what_one_cpu_cannot_run_is_skipped_and_allowed(tmp_path: Path) -> None:
+    """Nothing is booted for it: there is no kernel here."""
+    words = "lottery_lag or lottery-smp or lottery-torture"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-c", QEMU / "pyproject.toml"),
+            *(f"--rootdir={QEMU}", "-p", "no:cacheprovider", "-k", words),
+            QEMU / "tests/guest/test_guest.py",
+        ],
+        env={
+            **os.environ,
+            **{"PYTHONPATH": str(QEMU), "LAB_OUT": str(tmp_path)},
+            **{"LAB_KERNEL": "up", "LAB_SHORT": "1"},
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "3 skipped" in done.stdout and "needs 4 CPUs, kernel-up has 1" in done.stdout
+    assert "SKIP NOT ALLOWED" not in done.stdout
+
+
 @pytest.mark.parametrize(("where", "status"), [("other", 1), ("ipclat_containers", 0)])
 def test_the_run_fails(tmp_path: Path, where: str, status: int) -> None:
     """A session of one test that is skipped, for a reason that is allowed to some."""

@@ -11,10 +11,11 @@ from lab.guest.ext4 import Ext4
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
-from lab.paths import Paths
+from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
 from lab.subjects.budgets import BUDGETS, budgeted
-from lab.subjects.registry import suites
+from lab.subjects.registry import MATRIX_SUITES, left_out, suites
 from lab.suite import SCENARIOS, header, kernel_variant, scenario, together, unmet
+from lab.tree import kconfig
 from tests.conftest import chosen
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@ls", "@rmmod")
@@ -61,6 +62,74 @@ def test_short() -> None:
             assert program.argv == (whole.short or whole.argv)
 
 
+@pytest.mark.parametrize("kernel", MATRIX)
+def test_matrix(kernel: str) -> None:
+    """Nothing of what is tested with it is missing, but what is said to be left out."""
+    guest = {suite.name: suite for suite in suites("guest", short=True)}
+    wanted = {
+        (name, program.name)
+        for name in MATRIX_SUITES
+        for program in guest[name].programs
+        if program.debug or kernel not in CHECKED
+    }
+    found = suites(kernel, short=True)
+    here = {(suite.name, program.name) for suite in found for program in suite.programs}
+    out = {(suite.name, program.name) for suite, program, _ in left_out(kernel)}
+    assert here and not here & out and here | out == wanted
+    for suite in found:
+        assert suite.machine.kernel == kernel and not unmet(suite) and suite.budget_s
+        assert suite.machine.real_time or kernel not in CHECKED
+
+
+def test_one_cpu_is_no_place_for_what_needs_more() -> None:
+    """And nothing else is left out, anywhere."""
+    assert [f"{suite.name}-{program.name}: {why}" for suite, program, why in left_out("up")] == [
+        "kunit-lottery_lag: needs 2 CPUs, kernel-up has 1",
+        "lottery-smp-sums-lottery-smp: needs 4 CPUs, kernel-up has 1",
+        "lottery-torture-sums-lottery-torture: needs 4 CPUs, kernel-up has 1",
+    ]
+    assert {suite.machine.cpus for suite in suites("up")} == {1}
+    assert not any(left_out(kernel) for kernel in VARIANTS if kernel != "up")
+
+
+def test_cpus_run_at_the_same_time_only_where_no_code_is_patched() -> None:
+    """QEMU 7.2 does not bear it: see the machine."""
+    configs = Paths.from_env({}).configs
+    parallel = {s.machine.kernel for k in BUDGETS for s in suites(k) if s.machine.parallel}
+    parallel |= {suite.machine.kernel for suite in suites("torture") if suite.machine.parallel}
+    assert parallel == {"torture", "kcsan"}
+    for kernel in parallel:
+        asked = kconfig.merge(configs, kconfig.FRAGMENTS[kernel])
+        assert asked["JUMP_LABEL"].value is None
+
+
+def test_long_torture() -> None:
+    """Each pool, on four CPUs that come and go; a million operations together, in bounded time."""
+    tortured = [suite for suite in suites("torture", short=True) if suite.machine.root is False]
+    pools = {word for suite in tortured for word in suite.machine.append}
+    assert pools == {"lottery_pool=list", "lottery_pool=rbtree", "lottery_pool=sums"}
+    operations = 0
+    for suite in tortured:
+        (program,) = suite.programs
+        option = dict(zip(program.argv, program.argv[1:], strict=False))
+        assert suite.machine.cpus == 4 and suite.machine.parallel
+        assert "--no-hotplug" not in program.argv
+        assert 0 < int(option["--seconds"]) < program.timeout_s
+        operations += int(option["--operations"])
+    assert operations >= 1_000_000
+
+
+def test_the_torture_of_the_kernel_has_its_modules() -> None:
+    """Those that its scenarios load are built for it."""
+    (boot,) = (suite for suite in suites("torture") if suite.machine.root)
+    asked = kconfig.merge(Paths.from_env({}).configs, kconfig.FRAGMENTS["torture"])
+    assert asked["RCU_TORTURE_TEST"].value == asked["LOCK_TORTURE_TEST"].value == "m"
+    assert {"torture", "rcutorture", "locktorture"} == set(boot.machine.modules)
+    assert not unmet(boot) and boot.machine.cpus == 4
+    names = {program.name for program in boot.programs}
+    assert {"rcutorture", "locktorture-spin_lock", "locktorture-rtmutex_lock"} <= names
+
+
 def test_scenarios() -> None:
     """Each file is used by a suite, has its header, and is refused without one."""
     files = {path for path in SCENARIOS.glob("**/*.sh") if path.name != "common.sh"}
@@ -89,7 +158,8 @@ def test_what_a_scenario_needs_is_there() -> None:
 def test_variant() -> None:
     """LAB_KERNEL is checked before anything boots."""
     assert kernel_variant({}) == "guest" and kernel_variant({"LAB_KERNEL": "debug"}) == "debug"
-    with pytest.raises(LabError, match="LAB_KERNEL 'plain': allowed are guest, debug"):
+    assert kernel_variant({"LAB_KERNEL": "up"}) == "up"
+    with pytest.raises(LabError, match="LAB_KERNEL 'plain': allowed are guest, debug, torture, "):
         kernel_variant({"LAB_KERNEL": "plain"})
 
 

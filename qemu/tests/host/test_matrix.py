@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The matrix: which configurations, what is said of each, and when it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, matrix
+from lab.__main__ import main
+from lab.matrix import Result
+from lab.paths import MATRIX, Paths
+from lab.tree import kconfig
+
+SESSION = """
+import os
+import pytest
+@pytest.mark.parametrize("program", ["kunit-pool", "lottery-smp"])
+def test_program(program):
+    assert os.environ["LAB_KERNEL"] == "rt" and os.environ["LAB_SHORT"] == "1"
+    assert program != os.environ.get("FAKE_FAILS")
+    if program == os.environ.get("FAKE_LACKS"):
+        pytest.skip("needs 4 CPUs")
+"""
+OTHERS = "def test_programs_of_something_else():\n    raise AssertionError\n"
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A checkout whose tests of the guest need none."""
+    files = {
+        "qemu/pyproject.toml": "[tool.pytest.ini_options]\n",
+        "qemu/tests/guest/test_guest.py": SESSION,
+        "qemu/tests/host/test_other.py": OTHERS,
+    }
+    for name, text in files.items():
+        path = tmp_path / "top" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Paths(tmp_path / "top", tmp_path / "out")
+
+
+def test_all_or_those_named_each_once() -> None:
+    assert matrix.choose([]) == MATRIX
+    assert matrix.choose(["up", "rt", "up"]) == ("rt", "up")
+
+
+@pytest.mark.parametrize("name", ["fast", "guest", "torture", "", "up rt"])
+def test_an_unknown_name_is_refused_before_anything_is_built(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel that is none of the matrix, too; the one with a good name is not built either."""
+    monkeypatch.setattr(matrix, "build", lambda *args: pytest.fail("built"))
+    monkeypatch.setattr(matrix, "test", lambda *args: pytest.fail("tested"))
+    assert main(["matrix", "rt", name]) == 2
+    said = capsys.readouterr().err
+    assert said == f"lab: MATRIX '{name}': allowed are {', '.join(MATRIX)}\n"
+
+
+def test_each_fragment_changes_what_its_name_says() -> None:
+    """And what is asked of the class has its place there or in the normal kernel."""
+    ours = Paths.from_env({}).configs
+    guest = kconfig.merge(ours, kconfig.GUEST)
+    has = {"no-core": "SCHED_CORE", "up": "SMP", "hz250": "HZ_1000", "rt": "PREEMPT"}
+    gets = {
+        **{"rt": "PREEMPT_RT", "voluntary": "PREEMPT_VOLUNTARY", "hz250": "HZ_250"},
+        **{"ext": "SCHED_CLASS_EXT", "kcsan": "KCSAN"},
+    }
+    assert {*has, *gets} == set(MATRIX)
+    for name, symbol in has.items():
+        assert guest[symbol].value == "y" and symbol in matrix.COVERED
+        assert kconfig.merge(ours, kconfig.FRAGMENTS[name])[symbol].value is None
+    for name, symbol in gets.items():
+        assert symbol not in guest
+        assert kconfig.merge(ours, kconfig.FRAGMENTS[name])[symbol].value == "y"
+    assert {"CONFIG_SCHED_CORE=y", "CONFIG_NO_HZ_FULL=y"} <= set(matrix.covered(ours))
+
+
+def test_there_is_no_fragment_that_is_not_in_the_matrix() -> None:
+    ours = Paths.from_env({}).configs
+    assert {path.stem for path in (ours / "matrix").iterdir()} == set(MATRIX)
+
+
+def test_one_that_fails_does_not_keep_the_others_from_running(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One is not built, one fails, one passes: a line for each, and what was left out."""
+    image = paths.kernel("up") / "vmlinux"
+    image.parent.mkdir(parents=True)
+    image.write_bytes(b"x" * 3 * 2**20)
+
+    def build(name: str) -> None:
+        if name == "rt":
+            raise LabError("kernel-rt: CONFIG_PREEMPT_RT=y (rt.config:6): is not set", 1)
+
+    def test(name: str) -> Result:
+        if name == "hz250":
+            return Result(name, "test_console[kunit]", 40)
+        return Result(name, "", 37, ("test_program[smp]: needs 4 CPUs, kernel-up has 1",))
+
+    results = matrix.run(paths, ["rt", "up", "hz250"], build, test)
+    assert [result.passed for result in results] == [False, True, False]
+    capsys.readouterr()
+    assert matrix.report(results) == 1
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert lines == [
+        "left out: up: test_program[smp]: needs 4 CPUs, kernel-up has 1",
+        "rt         failed  0 tests, 0 left out; built in 0 s (0 MB), tested in 0 s: "
+        "kernel-rt: CONFIG_PREEMPT_RT=y (rt.config:6): is not set",
+        "up         passed  37 tests, 1 left out; built in 0 s (3 MB), tested in 0 s",
+        "hz250      failed  40 tests, 0 left out; built in 0 s (0 MB), tested in 0 s: "
+        "test_console[kunit]",
+        "1 of 3 configurations passed; their objects take 3 MB",
+    ]
+
+
+def test_good_only_if_all_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = Result("rt", "", 40), Result("up", "test_program[kunit]", 40)
+    assert matrix.report([good]) == 0 and matrix.report([good, bad]) == 1
+    assert "1 of 2 configurations passed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("environ", "words", "why", "tests", "skipped"),
+    [
+        ({}, "", "", 2, ()),
+        ({}, "kunit", "", 1, ()),
+        ({"FAKE_FAILS": "lottery-smp"}, "", "test_program[lottery-smp]", 2, ()),
+        (
+            {"FAKE_LACKS": "lottery-smp"},
+            *("", "", 1),
+            ("test_program[lottery-smp]: needs 4 CPUs",),
+        ),
+        (
+            {"FAKE_LACKS": "lottery-smp"},
+            *("smp", "nothing was tested", 0),
+            ("test_program[lottery-smp]: needs 4 CPUs",),
+        ),
+        ({}, "no-such-test", "pytest: exit 5", 0, ()),
+    ],
+)
+def test_verdict(
+    paths: Paths,
+    monkeypatch: pytest.MonkeyPatch,
+    environ: dict[str, str],
+    words: str,
+    why: str,
+    tests: int,
+    skipped: tuple[str, ...],
+) -> None:
+    """What pytest says of the shortened tests with that kernel, and of no others."""
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert matrix.test(paths, "rt", words) == Result("rt", why, tests, skipped)
+
+
+def test_a_session_that_dies_has_failed() -> None:
+    assert matrix.judge("rt", 3, "").why == "pytest: exit 3, no report"
+    assert matrix.judge("rt", 1, '<t><testcase name="a"/></t>').why == "pytest: exit 1"
