@@ -22,23 +22,29 @@ stop_hogs() {
 	done
 }
 
-# The lines of the kernel's log with WORDS since it was cleared.
+# Lines of the kernel's log, since it was cleared, that begin with WORDS: what the shell
+# says of its own commands is in there, too, with them in it.
 said() {
-	dmesg | grep -c -e "$1" || true
+	dmesg --notime | grep -e "^$1" || true
+}
+
+count() {
+	said "$1" | wc -l
 }
 
 # The module has told so often what it did: it has worked for so many of its intervals.
 await_reports() {
 	left=600
-	while [ "$(said "$1")" -lt "$reports" ] && [ $((left -= 1)) -gt 0 ]; do
+	while [ "$(count "$1")" -lt "$reports" ] && [ $((left -= 1)) -gt 0 ]; do
 		sleep 1
 	done
-	dmesg | grep -e "$1" | tail -n 1 | sed 's/^/# /'
-	[ "$(said "$1")" -ge "$reports" ]
+	said "$1" | tail -n 1 | sed 's/^/# /'
+	[ "$(count "$1")" -ge "$reports" ]
 }
 
 # The module is gone, and its last word is that nothing went wrong.
 ended_well() {
-	dmesg | grep -e '-torture:--- End of test: ' | sed 's/^/# /'
-	[ "$(said '-torture:--- End of test: SUCCESS')" -eq 1 ]
+	said '[a-z_]*-torture:--- End of test: ' | sed 's/^/# /'
+	[ "$(count '[a-z_]*-torture:--- End of test: ')" -eq 1 ]
+	[ "$(count '[a-z_]*-torture:--- End of test: SUCCESS')" -eq 1 ]
 }

@@ -12,7 +12,7 @@ insmod /lab/modules/torture.ko
 # It ends when it is unloaded; shutdown_secs would switch the machine off. Forward
 # progress is measured in time that is the hogs' here.
 insmod /lab/modules/rcutorture.ko stat_interval=5 shutdown_secs=0 fwd_progress=0
-await_reports '-torture: rtc: '
+await_reports 'rcu-torture: rtc: '
 rmmod rcutorture
 rmmod torture
 stop_hogs
