@@ -93,6 +93,7 @@ def _tools() -> Boot:
             scenario("lottery/lend"),
             scenario("lottery/tracepoints"),
             scenario("lottery/no-sysrq"),
+            scenario("lottery/torture-counts"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
             refused("refuse-huge-tickets", "lottery -t 1000001 true"),
             refused("refuse-top-delay", "lottery top --delay 0"),
