@@ -18,7 +18,7 @@ LOW_VARIANCE = ("1:1", "5:4:3:2:1")
 POOLS = ("list", "rbtree", "sums")
 # The long torture: for each pool, how long that may take [s], and what comes after it.
 OPERATIONS = 350_000
-OPERATIONS_S = 1800
+OPERATIONS_S = 3600
 SETTLE_S = 600
 PAUSE_US = 100
 # Spinning locks, sleeping ones, and those that hand a priority on.
