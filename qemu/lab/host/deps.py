@@ -133,7 +133,11 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         _need(have_command, "qemu-system-x86_64", "qemu-system-x86"),
     ),
     # The types of the kernel, for sched_ext.
-    "matrix": (*KERNEL, _need(have_command, "pahole", "pahole", "dwarves")),
+    "matrix": (
+        *KERNEL,
+        _need(have_command, "pahole", "pahole", "dwarves"),
+        _need(have_header, "zlib.h", "zlib1g-dev", "zlib-devel"),
+    ),
     "python": (PYTHON,),
     # What is compared with, and what makes containers, in runs on the host itself.
     "peers": (
