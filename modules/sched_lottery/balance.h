@@ -62,9 +62,122 @@ u64 lottery_load_now(struct rq *rq);
 
 /* lag.c */
 void lottery_look_around(struct rq *rq, struct lottery_survey *s);
-s64 lottery_account_lag(const struct lottery_account *a, u64 owned, u64 carried);
 void lottery_account_fold(struct lottery_account *a, u64 owned, unsigned int nr, u64 now);
-u64 lottery_account_join(struct lottery_account *a, unsigned int owned, s64 lag);
-s64 lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried);
+
+#ifdef CONFIG_SMP
+/**
+ * lottery_account_lag() - what tasks lack
+ * @a: the account of their CPU
+ * @owned: their tickets
+ * @carried: what they carry, see lottery_account_join()
+ *
+ * Both terms may have wrapped; their sum has not.
+ *
+ * Return: run time [ns].
+ */
+static inline s64
+lottery_account_lag(const struct lottery_account *a, u64 owned, u64 carried)
+{
+	return (s64)(carried + a->behind * owned) >> LOTTERY_LAG_SHIFT;
+}
+
+/**
+ * lottery_account_join() - a task brings its lag along
+ * @a: the account of the CPU
+ * @owned: the task's tickets
+ * @lag: what it lacks [ns]
+ *
+ * Return: what it carries while it is here, for lottery_account_lag().
+ */
+static inline u64
+lottery_account_join(struct lottery_account *a, unsigned int owned, s64 lag)
+{
+	u64 carried = ((u64)lag << LOTTERY_LAG_SHIFT) - a->behind * owned;
+
+	a->carried += carried;
+	return carried;
+}
+
+/**
+ * lottery_account_leave() - a task takes its lag along
+ * @a: the account of the CPU
+ * @owned: the task's tickets
+ * @carried: what lottery_account_join() returned
+ *
+ * Return: what it lacks [ns], within LOTTERY_LAG_MAX.
+ */
+static inline s64
+lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried)
+{
+	s64 lag = lottery_account_lag(a, owned, carried);
+
+	a->carried -= carried;
+	return clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
+}
+
+/* The account of @rq, where an entry has just been put into the pool. */
+static inline struct lottery_account *lottery_open_account(struct rq *rq)
+{
+	struct lottery_account *a = &rq->lottery.account;
+
+	if (rq->lottery.pool.nr == 1) {
+		a->clock = rq_clock_task(rq);
+		a->ran = 0;
+		a->behind = 0;
+		a->carried = 0;
+		a->blocked = 0;
+	}
+	return a;
+}
+
+/**
+ * lottery_join() - count a task in that has just been queued
+ * @rq: its run queue, locked
+ * @p: the task; its tickets are in the sums
+ */
+static inline void lottery_join(struct rq *rq, struct task_struct *p)
+{
+	p->lottery.lag = lottery_account_join(lottery_open_account(rq), p->lottery.owned,
+					      p->lottery.lag);
+}
+
+/**
+ * lottery_leave() - count a task out that is about to leave the pool
+ * @rq: its run queue, locked
+ * @p: the task; its tickets are in the sums
+ */
+static inline void lottery_leave(struct rq *rq, struct task_struct *p)
+{
+	p->lottery.lag = lottery_account_leave(&rq->lottery.account, p->lottery.owned,
+					       p->lottery.lag);
+}
+
+/**
+ * lottery_join_loan() - count tickets in that are lent to a task here
+ * @rq: its run queue, locked
+ * @loan: has just been put into the pool
+ *
+ * What they lack while they are here is nobody's when they leave.
+ */
+static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
+{
+	loan->carried = lottery_account_join(lottery_open_account(rq), loan->owned, 0);
+}
+
+/**
+ * lottery_leave_loan() - count tickets out that were lent to a task here
+ * @rq: its run queue, locked
+ * @loan: is about to leave the pool
+ */
+static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan)
+{
+	lottery_account_leave(&rq->lottery.account, loan->owned, loan->carried);
+}
+#else
+static inline void lottery_join(struct rq *rq, struct task_struct *p) { }
+static inline void lottery_leave(struct rq *rq, struct task_struct *p) { }
+static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan) { }
+static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan) { }
+#endif
 
 #endif /* _SCHED_LOTTERY_BALANCE_H */

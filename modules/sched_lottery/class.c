@@ -28,7 +28,7 @@
 
 #include <uapi/linux/sched/types.h>
 
-#include "class.h"
+#include "balance.h"
 #include "pelt.h"
 
 #include "trace.h"

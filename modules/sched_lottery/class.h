@@ -108,11 +108,51 @@ void init_lottery_loans(struct lottery_rq *lrq);
 void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
 bool lottery_can_host(struct rq *rq, struct task_struct *p);
 struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
-void lottery_lend(struct rq *rq, struct task_struct *p);
-void lottery_take_back(struct rq *rq, struct task_struct *p);
+void __lottery_lend(struct rq *rq, struct task_struct *p);
+void __lottery_take_back(struct rq *rq, struct task_struct *p);
 void lottery_loans_retry(struct rq *rq);
 void rq_online_lottery(struct rq *rq);
 void rq_offline_lottery(struct rq *rq);
+
+/* stats.c */
+DECLARE_STATIC_KEY_TRUE(lottery_compensation);
+DECLARE_STATIC_KEY_TRUE(lottery_transfers);
+DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
+
+#ifdef CONFIG_RT_MUTEXES
+static inline bool lottery_is_locked_out(const struct task_struct *p)
+{
+	return READ_ONCE(p->pi_blocked_on);
+}
+#else
+static inline bool lottery_is_locked_out(const struct task_struct *p)
+{
+	return false;
+}
+#endif
+
+/**
+ * lottery_lend() - a task blocks: its tickets go to whom it waits for
+ * @rq: its run queue, locked, and the clock up to date
+ * @p: the task, which is off its pool
+ */
+static inline void lottery_lend(struct rq *rq, struct task_struct *p)
+{
+	if ((lottery_is_locked_out(p) || !list_empty(&p->lottery.loans)) &&
+	    static_branch_likely(&lottery_transfers))
+		__lottery_lend(rq, p);
+}
+
+/**
+ * lottery_take_back() - a task wakes up, or leaves the class
+ * @rq: its run queue, locked, and the clock up to date
+ * @p: the task
+ */
+static inline void lottery_take_back(struct rq *rq, struct task_struct *p)
+{
+	if (p->lottery.loan.active || !list_empty(&p->lottery.loans))
+		__lottery_take_back(rq, p);
+}
 
 /* balance.c */
 #ifdef CONFIG_SMP
@@ -120,10 +160,6 @@ int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
 void lottery_balance(struct rq *rq, struct rq_flags *rf);
 void lottery_displaced(struct rq *rq);
 void lottery_emptied(struct rq *rq);
-void lottery_join(struct rq *rq, struct task_struct *p);
-void lottery_leave(struct rq *rq, struct task_struct *p);
-void lottery_join_loan(struct rq *rq, struct lottery_loan *loan);
-void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan);
 void lottery_account_tick(struct rq *rq);
 
 static inline void lottery_ran(struct rq *rq, u64 ran)
@@ -133,19 +169,33 @@ static inline void lottery_ran(struct rq *rq, u64 ran)
 #else
 static inline void lottery_displaced(struct rq *rq) { }
 static inline void lottery_emptied(struct rq *rq) { }
-static inline void lottery_join(struct rq *rq, struct task_struct *p) { }
-static inline void lottery_leave(struct rq *rq, struct task_struct *p) { }
-static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan) { }
-static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan) { }
 static inline void lottery_account_tick(struct rq *rq) { }
 static inline void lottery_ran(struct rq *rq, u64 ran) { }
 #endif
 
-/* core_sched.c */
+/* core_sched.c; what the first three do while core scheduling is enabled */
 #ifdef CONFIG_SCHED_CORE
-void lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran);
-void lottery_core_join(struct rq *rq);
-void lottery_core_pass(struct rq *rq, struct task_struct *p);
+void __lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran);
+void __lottery_core_join(struct rq *rq);
+void __lottery_core_pass(struct rq *rq, struct task_struct *p);
+
+static inline void lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran)
+{
+	if (sched_core_enabled(rq))
+		__lottery_core_ran(rq, p, ran);
+}
+
+static inline void lottery_core_join(struct rq *rq)
+{
+	if (sched_core_enabled(rq))
+		__lottery_core_join(rq);
+}
+
+static inline void lottery_core_pass(struct rq *rq, struct task_struct *p)
+{
+	if (sched_core_enabled(rq))
+		__lottery_core_pass(rq, p);
+}
 
 static inline void lottery_core_along(struct rq *rq, bool along)
 {
@@ -162,10 +212,5 @@ static inline void lottery_core_along(struct rq *rq, bool along) { }
 static inline bool
 lottery_core_turn_over(struct rq *rq, struct task_struct *p) { return false; }
 #endif
-
-/* stats.c */
-DECLARE_STATIC_KEY_TRUE(lottery_compensation);
-DECLARE_STATIC_KEY_TRUE(lottery_transfers);
-DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
 
 #endif /* _SCHED_LOTTERY_CLASS_H */

@@ -42,34 +42,28 @@ static u64 lottery_per_ticket(u64 ran, u64 tickets)
 }
 
 /**
- * lottery_core_ran() - account run time
+ * __lottery_core_ran() - account run time
  * @rq: a run queue, locked; its pool may just have become empty
  * @p: the lottery task that ran there
  * @ran: for how long [ns], above 0
  */
-void lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran)
+void __lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran)
 {
-	if (!sched_core_enabled(rq))
-		return;
-
 	p->lottery.core_ran += ran;
 	if (!rq->lottery.along)
 		rq->lottery.served += lottery_per_ticket(ran, rq->lottery.owned);
 }
 
 /**
- * lottery_core_pass() - bring a task's pass up to date
+ * __lottery_core_pass() - bring a task's pass up to date
  * @rq: its run queue, locked
  * @p: a task that is not in the core's tree
  *
  * Time that it did not ask for is not made up for.
  */
-void lottery_core_pass(struct rq *rq, struct task_struct *p)
+void __lottery_core_pass(struct rq *rq, struct task_struct *p)
 {
 	u64 *pass = &p->lottery.pass;
-
-	if (!sched_core_enabled(rq))
-		return;
 
 	if (p->lottery.core_ran)
 		*pass += lottery_per_ticket(p->lottery.core_ran, p->lottery.owned);
@@ -122,20 +116,17 @@ bool lottery_core_turn_over(struct rq *rq, struct task_struct *p)
 }
 
 /**
- * lottery_core_join() - a pool that was empty takes part again
+ * __lottery_core_join() - a pool that was empty takes part again
  * @rq: its run queue, locked
  *
  * It joins at the most that any thread of the core has had, whether that has
  * tasks now or not: a thread that was alone for long is not behind those that
  * come, and those that come are not behind it when it is back.
  */
-void lottery_core_join(struct rq *rq)
+void __lottery_core_join(struct rq *rq)
 {
 	u64 *served = &rq->lottery.served;
 	int cpu;
-
-	if (!sched_core_enabled(rq))
-		return;
 
 	for_each_cpu(cpu, cpu_smt_mask(cpu_of(rq))) {
 		struct rq *other = cpu_rq(cpu);

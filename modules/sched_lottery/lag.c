@@ -24,21 +24,6 @@
 
 #include "balance.h"
 
-/**
- * lottery_account_lag() - what tasks lack
- * @a: the account of their CPU
- * @owned: their tickets
- * @carried: what they carry, see lottery_account_join()
- *
- * Both terms may have wrapped; their sum has not.
- *
- * Return: run time [ns].
- */
-s64 lottery_account_lag(const struct lottery_account *a, u64 owned, u64 carried)
-{
-	return (s64)(carried + a->behind * owned) >> LOTTERY_LAG_SHIFT;
-}
-
 /* Run time for each of so many tickets. */
 static s64 lottery_each(s64 ns, u64 owned)
 {
@@ -75,97 +60,6 @@ void lottery_account_fold(struct lottery_account *a, u64 owned, unsigned int nr,
 	lag = lottery_account_lag(a, owned, a->carried);
 	a->lag = clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
 	a->behind += lottery_each(a->lag - lag, owned);
-}
-
-/**
- * lottery_account_join() - a task brings its lag along
- * @a: the account of the CPU
- * @owned: the task's tickets
- * @lag: what it lacks [ns]
- *
- * Return: what it carries while it is here, for lottery_account_lag().
- */
-u64 lottery_account_join(struct lottery_account *a, unsigned int owned, s64 lag)
-{
-	u64 carried = ((u64)lag << LOTTERY_LAG_SHIFT) - a->behind * owned;
-
-	a->carried += carried;
-	return carried;
-}
-
-/**
- * lottery_account_leave() - a task takes its lag along
- * @a: the account of the CPU
- * @owned: the task's tickets
- * @carried: what lottery_account_join() returned
- *
- * Return: what it lacks [ns], within LOTTERY_LAG_MAX.
- */
-s64 lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried)
-{
-	s64 lag = lottery_account_lag(a, owned, carried);
-
-	a->carried -= carried;
-	return clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
-}
-
-/* The account of @rq, where an entry has just been put into the pool. */
-static struct lottery_account *lottery_open_account(struct rq *rq)
-{
-	struct lottery_account *a = &rq->lottery.account;
-
-	if (rq->lottery.pool.nr == 1) {
-		a->clock = rq_clock_task(rq);
-		a->ran = 0;
-		a->behind = 0;
-		a->carried = 0;
-		a->blocked = 0;
-	}
-	return a;
-}
-
-/**
- * lottery_join() - count a task in that has just been queued
- * @rq: its run queue, locked
- * @p: the task; its tickets are in the sums
- */
-void lottery_join(struct rq *rq, struct task_struct *p)
-{
-	p->lottery.lag = lottery_account_join(lottery_open_account(rq), p->lottery.owned,
-					      p->lottery.lag);
-}
-
-/**
- * lottery_leave() - count a task out that is about to leave the pool
- * @rq: its run queue, locked
- * @p: the task; its tickets are in the sums
- */
-void lottery_leave(struct rq *rq, struct task_struct *p)
-{
-	p->lottery.lag = lottery_account_leave(&rq->lottery.account, p->lottery.owned,
-					       p->lottery.lag);
-}
-
-/**
- * lottery_join_loan() - count tickets in that are lent to a task here
- * @rq: its run queue, locked
- * @loan: has just been put into the pool
- *
- * What they lack while they are here is nobody's when they leave.
- */
-void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
-{
-	loan->carried = lottery_account_join(lottery_open_account(rq), loan->owned, 0);
-}
-
-/**
- * lottery_leave_loan() - count tickets out that were lent to a task here
- * @rq: its run queue, locked
- * @loan: is about to leave the pool
- */
-void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan)
-{
-	lottery_account_leave(&rq->lottery.account, loan->owned, loan->carried);
 }
 
 /* A task that is alone and has more than @average has its CPU, and no part in it. */

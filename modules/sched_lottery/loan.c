@@ -52,6 +52,7 @@
 #include <linux/timekeeping.h>
 
 #include "../locking/rtmutex_common.h"
+#include "balance.h"
 #include "loan.h"
 
 /* How long a chain of tasks that wait for each other can be. */
@@ -372,27 +373,21 @@ static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool ac
 		lottery_settle(rq, loan);
 }
 
-/**
- * lottery_lend() - a task blocks: its tickets go to whom it waits for
- * @rq: its run queue, locked, and the clock up to date
- * @p: the task, which is off its pool
- */
-void lottery_lend(struct rq *rq, struct task_struct *p)
+/* See lottery_lend(). */
+void __lottery_lend(struct rq *rq, struct task_struct *p)
 {
 	struct lottery_loan *loan;
 	u64 own, sum = 0;
 
-	if (!static_branch_likely(&lottery_transfers) || p->lottery.exits)
+	if (p->lottery.exits)
 		return;
 
 	own = lottery_task_tickets(p);
-#ifdef CONFIG_RT_MUTEXES
-	if (READ_ONCE(p->pi_blocked_on)) {
+	if (lottery_is_locked_out(p)) {
 		p->lottery.loan.owned = own;
 		lottery_set_active(rq, &p->lottery.loan, true);
 		return;
 	}
-#endif
 	list_for_each_entry(loan, &p->lottery.loans, own)
 		if (!loan->over)
 			sum += loan->tickets ?: own;
@@ -407,12 +402,8 @@ void lottery_lend(struct rq *rq, struct task_struct *p)
 	}
 }
 
-/**
- * lottery_take_back() - a task wakes up, or leaves the class
- * @rq: its run queue, locked, and the clock up to date
- * @p: the task
- */
-void lottery_take_back(struct rq *rq, struct task_struct *p)
+/* See lottery_take_back(). */
+void __lottery_take_back(struct rq *rq, struct task_struct *p)
 {
 	struct lottery_loan *loan = &p->lottery.loan;
 
