@@ -233,10 +233,12 @@ static CREW_FN(become_waiter)
  */
 static void exec_keeps(struct ktap_case *t)
 {
+	struct lottery_state state;
 	int hold[2], gone[2];
 	struct crew crew;
 	char byte;
 
+	lottery_read(&state);
 	if (!expect(t, !pipe2(hold, O_CLOEXEC) && !pipe2(gone, O_CLOEXEC), "no pipe: %s",
 		    strerror(errno)))
 		return;
@@ -253,6 +255,8 @@ static void exec_keeps(struct ktap_case *t)
 	crew_destroy(&crew);
 	close(hold[0]);
 	close(gone[0]);
+	/* It is reaped before it has left its pool. */
+	await_pools(lottery_tickets(&state));
 }
 
 int api_wait_verb(void)
