@@ -61,6 +61,7 @@ DEBUG = {
     "lottery-tools": 160,
     "lottery-smp-list": 320,
     "lottery-smp-sums": 320,
+    "lottery-lend": 240,
     "lottery-nohz": 120,
     "lottery-torture-list": 180,
     "lottery-torture-rbtree": 180,
