@@ -17,23 +17,24 @@ static void rest(struct crew_slot *slot)
 	store(&slot->resting, 0);
 }
 
-CREW_FN(hog)
+int hog_work(struct crew *crew, unsigned int i, hog_piece *piece, void *arg)
 {
 	struct crew_slot *slot = &crew->page->slot[i];
 	struct work_watch watch;
 	u64 yielded = 0;
 
-	(void)arg;
 	work_begin(&watch);
 	while (!load(&crew->page->stop)) {
-		spin_a_little();
+		if (load(&slot->rest)) {
+			rest(slot);
+			continue;
+		}
+		piece(slot, arg);
 		work_look(&watch);
 		/* in this order: seen between the two, it is a step short */
 		store64(&slot->look_ns, watch.look_ns);
 		store64(&slot->work_ns, watch.work_ns);
 		store64(&slot->rounds, slot->rounds + 1);
-		if (load(&slot->rest))
-			rest(slot);
 		if (load64(&slot->yield_ns) &&
 		    watch.look_ns - yielded >= load64(&slot->yield_ns)) {
 			sched_yield();
@@ -41,6 +42,19 @@ CREW_FN(hog)
 		}
 	}
 	return 0;
+}
+
+static void spin(struct crew_slot *slot, void *arg)
+{
+	(void)slot;
+	(void)arg;
+	spin_a_little();
+}
+
+CREW_FN(hog)
+{
+	(void)arg;
+	return hog_work(crew, i, spin, NULL);
 }
 
 static bool is_asleep(void *arg)

@@ -7,11 +7,18 @@
 
 #define HOGS_MAX	64U
 
+/* A piece of a hog's work; @slot is the hog's, whose free fields are for this. */
+typedef void hog_piece(struct crew_slot *slot, void *arg);
+
 /*
- * A CREW_FN. Keeps rounds, look_ns and work_ns of its slot up to date; rests while
- * its slot's rest is 1; yields whenever it has run for its slot's yield_ns, if that
- * is not 0; exits with 0 when the page's stop is 1.
+ * Work piece by piece for ever, for the end of a CREW_FN. Keeps rounds (pieces that
+ * are done), look_ns and work_ns of its slot up to date; rests while its slot's rest
+ * is 1; yields whenever it has run for its slot's yield_ns, if that is not 0; returns
+ * 0 when the page's stop is 1.
  */
+int hog_work(struct crew *crew, unsigned int i, hog_piece *piece, void *arg);
+
+/* A CREW_FN whose work is good for nothing, in pieces of a microsecond or so. */
 CREW_FN(hog);
 
 /*

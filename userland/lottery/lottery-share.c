@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
+#include "ratio.h"
 #include "share.h"
 
 static const char usage[] =
