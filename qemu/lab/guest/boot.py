@@ -44,8 +44,9 @@ class Program:
     shortened run. debug says that it is worth its time on the kernel with checks:
     that it asks something of the kernel, not only of user space. provokes are
     the complaints of the kernel that belong to what it does. files are what the
-    guest needs for it, by their names relative to /. busy_s is about how long it
-    keeps the guest's CPU busy, in guest seconds. cpus is how many CPUs the kernel must
+    guest needs for it, by their names relative to /; image names files of the root
+    image that it needs in a guest without that. busy_s is about how long it keeps
+    the guest's CPU busy, in guest seconds. cpus is how many CPUs the kernel must
     be made for, beyond what the machine needs.
 
     In an experiment what is measured: the cell of its matrix. repeat tells
@@ -61,6 +62,7 @@ class Program:
     debug: bool = True
     provokes: tuple[Kind, ...] = ()
     files: Mapping[str, Path] = field(default_factory=dict, hash=False)
+    image: tuple[str, ...] = ()
     busy_s: float = 0.0
     cpus: int = 1
     what: object = None
@@ -139,6 +141,12 @@ class Boot:
     def files(self) -> dict[str, Path]:
         """What the guest needs beside the programs, by names relative to /."""
         return {name: file for program in self.programs for name, file in program.files.items()}
+
+    @property
+    def image(self) -> tuple[str, ...]:
+        """What the guest needs of a root image that it does not have."""
+        names = (name for program in self.programs for name in program.image)
+        return () if self.machine.root else tuple(dict.fromkeys(names))
 
     @property
     def _slowness(self) -> int:

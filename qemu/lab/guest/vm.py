@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Protocol
 
 from lab import LabError
-from lab.guest import ext4, protocol
+from lab.guest import ext4, image, protocol
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Console, Splat
 from lab.guest.initrd import build
@@ -232,6 +232,7 @@ def _prepare(paths: Paths, boot: Boot, files: Files) -> list[str]:
     found = modules.find(paths, machine.kernel, machine.modules)
     extra = {
         **boot.files,
+        **image.extra(paths, boot.image, log_dir),
         **ext4.extra(boot.disk, log_dir),
         **{protocol.module(name): file for name, file in found.items()},
     }

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files of the root image for a guest that runs without it.
+
+A disk completes in host time; in memory the same programs are measured in a
+time that is virtual throughout.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import subprocess
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import Paths
+
+READER = "rdsquashfs"
+LINK = re.compile(r"slink (\S+) \d+ \d+ \d+ (\S+)")
+LINKS_MAX = 40
+
+
+def _read(image: Path, *args: str) -> bytes:
+    """What the reader prints of an image.  Raises LabError (exit code 1)."""
+    try:
+        done = subprocess.run([READER, *args, str(image)], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise LabError(f"no {READER}: run make deps first", exit_code=1) from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        words = f"{READER} {' '.join(args)}: {said[-1] if said else 'no message'}"
+        raise LabError(f"{image}: {words}", exit_code=1)
+    return done.stdout
+
+
+def links(description: str) -> dict[str, str]:
+    """The symbolic links of an image, by name: where each points, as it is written."""
+    matches = map(LINK.match, description.splitlines())
+    return {match[1]: match[2] for match in matches if match}
+
+
+def resolve(name: str, targets: Mapping[str, str]) -> str:
+    """The file behind a name of the image, both relative to /.  Raises LabError for a circle."""
+    parts, done, left = name.split("/"), "", LINKS_MAX
+    while parts:
+        done = posixpath.normpath(posixpath.join(done, parts.pop(0)))
+        if done not in targets:
+            continue
+        left -= 1
+        if not left:
+            raise LabError(f"root image: {name}: too many symbolic links", exit_code=1)
+        # an absolute one starts again at the root, a relative one beside itself
+        target = posixpath.join("/", posixpath.dirname(done), targets[done])
+        parts = [*posixpath.normpath(target).strip("/").split("/"), *parts]
+        done = ""
+    return done
+
+
+def extra(paths: Paths, names: Collection[str], log_dir: Path) -> dict[str, Path]:
+    """More files for the initramfs: these of the root image, with links followed; made in log_dir.
+
+    Raises LabError (exit code 1) if there is no image, or no such file in it.
+    """
+    if not names:
+        return {}
+    if not paths.rootfs.is_file():
+        raise LabError(f"{paths.rootfs} is missing: make rootfs", exit_code=1)
+    targets = links(_read(paths.rootfs, "--describe").decode())
+    found = {}
+    for name in names:
+        file = log_dir / "image" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(_read(paths.rootfs, "--cat", resolve(name, targets)))
+        file.chmod(0o755)
+        found[name] = file
+    return found
