@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
-#include "ratio.h"
 #include "share.h"
 
 static const char usage[] =
