@@ -9,7 +9,7 @@ chosen so that the whole fits into some minutes of a two-core machine.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.guest.boot import Boot, Program
@@ -32,6 +32,13 @@ KINDS = {
     "order_correlation": "fair",
     "smp_share_error_pct": "smp",
     "displaced_share_pct": "displaced",
+    "hackbench_ms": "hackbench",
+    "hackbench_busy_pct": "hackbench",
+    "cyclictest_max_ns": "cyclictest",
+    "montecarlo_error_ratio": "montecarlo",
+    "montecarlo_law_error_pct": "montecarlo",
+    "viewers_ratio": "viewers",
+    "viewers_error_pct": "viewers",
 }
 """Metrics of the experiment and the kind of program that measures each."""
 
@@ -42,7 +49,8 @@ class Scope:
 
     `unit_us` is a unit of lottery-scale's work; 1000 is a tick, and thus a
     quantum.  0 seconds, rounds or tasks leave a measurement out.  `smp_s` is of
-    lottery-smp, whose shares take four times as long.
+    lottery-smp, whose shares take four times as long.  `hackbench_runs` are of each
+    policy, `latency_loops` are wakeups of cyclictest.
     """
 
     sizes: tuple[tuple[int, int], ...]
@@ -58,6 +66,10 @@ class Scope:
     fair_tasks: int
     smp_seeds: tuple[int, ...]
     smp_s: int
+    hackbench_runs: int
+    latency_loops: int
+    montecarlo_s: int
+    viewers_s: int
 
 
 FULL = Scope(
@@ -74,6 +86,10 @@ FULL = Scope(
     fair_tasks=100,
     smp_seeds=(1, 2, 3),
     smp_s=5,
+    hackbench_runs=5,
+    latency_loops=5000,
+    montecarlo_s=30,
+    viewers_s=60,
 )
 
 QUICK = Scope(
@@ -90,6 +106,10 @@ QUICK = Scope(
     fair_tasks=50,
     smp_seeds=(1,),
     smp_s=1,
+    hackbench_runs=2,
+    latency_loops=5000,
+    montecarlo_s=30,
+    viewers_s=60,
 )
 
 DEMO = Scope(
@@ -106,6 +126,10 @@ DEMO = Scope(
     fair_tasks=50,
     smp_seeds=(),
     smp_s=0,
+    hackbench_runs=0,
+    latency_loops=0,
+    montecarlo_s=0,
+    viewers_s=0,
 )
 
 FORK_S = 4e-4
@@ -118,6 +142,37 @@ DRAWS_RATIO = "5:4:3:2:1"
 SMP_CPUS = 4
 DISPLACED_S = 7
 """Guest seconds of all rounds of lottery-smp's displacement."""
+
+LIBRARIES = (
+    "lib64/ld-linux-x86-64.so.2",
+    *(f"lib/x86_64-linux-gnu/{name}" for name in ("libc.so.6", "libpthread.so.0")),
+)
+HACKBENCH = ("usr/bin/hackbench", *LIBRARIES)
+CYCLICTEST = (
+    "usr/bin/cyclictest",
+    *LIBRARIES,
+    *(f"lib/x86_64-linux-gnu/{name}" for name in ("librt.so.1", "libnuma.so.1")),
+)
+"""What both take of the root image, which would not be virtual time."""
+HACKBENCH_CPUS = (1, 4)
+HACKBENCH_POLICIES = {"lottery": ("lottery", "--tickets", "100"), "other": ()}
+"""What stands before it."""
+HACKBENCH_GROUPS, HACKBENCH_LOOPS = 10, 100
+"""400 tasks and 40,000 messages: a second and a third of work."""
+HACKBENCH_S = 1.5
+LATENCY_US = 1000
+"""A tick: each wakeup is due at the moment of one."""
+_LOTTERY_HOGS = ("lottery-hogs", "--hogs", "2", "--hog-tickets", "100")
+LATENCY_BESIDE = {
+    "idle": ("lottery-hogs", "--hogs", "0"),
+    "other": ("lottery-hogs", "--hogs", "2"),
+    "lottery": _LOTTERY_HOGS,
+    "both": ("lottery-hogs", "--hogs", "1", *_LOTTERY_HOGS),
+}
+"""What runs beside cyclictest: nothing, fair hogs, lottery hogs, and these with a fair one."""
+MONTECARLO_STAGGER_S = 5
+VIEWERS = ("3:2:1", "3:1:2")
+"""Tickets before and after the middle, as in the paper."""
 
 
 def _program(
@@ -191,15 +246,57 @@ def smp_programs(scope: Scope) -> Iterator[Program]:
     yield _program("displaced", "smp-displaced", (*argv, "displacement"), DISPLACED_S)
 
 
+def hackbench_programs(scope: Scope, cpus: int) -> Iterator[Program]:
+    """Both policies, taking turns; of several CPUs, the time that they were idle."""
+    amount = ("-g", str(HACKBENCH_GROUPS), "-l", str(HACKBENCH_LOOPS))
+    for run in range(1, scope.hackbench_runs + 1):
+        for policy, before in HACKBENCH_POLICIES.items():
+            name = f"hackbench-{policy}-{run}"
+            argv = (*before, "hackbench", *amount)
+            program = _program("hackbench", name, argv, HACKBENCH_S, run)
+            looks = [
+                _program("hackbench", f"{name}-{when}", ("@cat", "/proc/uptime"), 0.0, run)
+                for when in ("before", "after")
+            ]
+            program = dataclasses.replace(program, image=HACKBENCH)
+            yield from (looks[0], program, looks[1]) if cpus > 1 else (program,)
+
+
+def latency_programs(scope: Scope) -> Iterator[Program]:
+    """A real-time task that wakes up, whatever runs beside it."""
+    if not scope.latency_loops:
+        return
+    steps = ("--secaligned", "-i", str(LATENCY_US), "-l", str(scope.latency_loops))
+    measure = ("cyclictest", "--quiet", "--nsecs", "--mlockall", "--priority=80", *steps)
+    busy_s = scope.latency_loops * LATENCY_US / 1e6
+    for name, beside in LATENCY_BESIDE.items():
+        program = _program("cyclictest", f"cyclictest-{name}", (*beside, *measure), busy_s)
+        yield dataclasses.replace(program, image=CYCLICTEST)
+
+
+def progress_programs(scope: Scope, seed: int) -> Iterator[Program]:
+    """Figures 6 and 8 of the paper."""
+    if scope.montecarlo_s:
+        times = ("--seconds", str(scope.montecarlo_s), "--stagger", str(MONTECARLO_STAGGER_S))
+        argv = ("lottery-montecarlo", *times, "--seed", str(seed), "--json")
+        yield _program("montecarlo", "montecarlo", argv, scope.montecarlo_s)
+    if scope.viewers_s:
+        show = ("lottery-viewers", "--seconds", str(scope.viewers_s), "--json", *VIEWERS)
+        yield _program("viewers", "viewers", show, scope.viewers_s)
+
+
 def _smp_boot(seed: int, programs: Sequence[Program]) -> Boot:
     """A guest in real time: a virtual CPU must not wait long for the others."""
     machine = Machine(cpus=SMP_CPUS, append=(f"lottery_pool={BOOTED}",), root=False, seed=seed)
     return Boot(f"smp-{seed}", machine, tuple(programs), defer=True)
 
 
-def _boot(name: str, seed: int, pool: str, programs: Sequence[Program], shift: int = 0) -> Boot:
+def _boot(
+    name: str, seed: int, pool: str, programs: Iterable[Program], shift: int = 0, cpus: int = 1
+) -> Boot:
     """A guest in virtual time with a pool; what it says stays in memory until the end."""
     machine = Machine(
+        cpus=cpus,
         accel="icount",
         append=(f"lottery_pool={pool}",),
         root=False,
@@ -210,7 +307,14 @@ def _boot(name: str, seed: int, pool: str, programs: Sequence[Program], shift: i
 
 
 def all_boots(scope: Scope) -> Iterator[Boot]:
-    """Costs per pool and seed (round trips with the default one only), shares, several CPUs."""
+    """Costs per pool and seed (round trips with the default one only), shares, several CPUs.
+
+    What hackbench takes is measured in virtual time on several CPUs, too: they take
+    turns on one thread of the host, so that it is the work of all of them together,
+    which repeats.  In real time it spreads by a factor of two on a busy host, and is
+    one thread all the same.  Whether CPUs are left idle is in neither, and is
+    measured beside it.
+    """
     for seed in scope.scale_seeds:
         for pool in POOLS:
             programs = list(scale_programs(scope))
@@ -221,6 +325,11 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
         programs = [*share_programs(scope), *draw_programs(scope)]
         programs += [*floor_programs(scope), *fair_programs(scope)]
         yield _boot(f"share-{seed}", seed, BOOTED, programs, SHARE_SHIFT)
+        yield _boot(f"latency-{seed}", seed, BOOTED, latency_programs(scope))
+        progress = progress_programs(scope, seed)
+        yield _boot(f"progress-{seed}", seed, BOOTED, progress, SHARE_SHIFT)
+    for cpus in HACKBENCH_CPUS:
+        yield _boot(f"hackbench-{cpus}", 1, BOOTED, hackbench_programs(scope, cpus), cpus=cpus)
     for seed in scope.smp_seeds:
         yield _smp_boot(seed, tuple(smp_programs(scope)))
 

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Figures 1, 2 and 3 of the reference, redrawn from records and raw tables."""
+"""Figures of the reference and of the paper behind it, drawn from records and raw tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
+from lab import LabError
 from lab.report.goals import find
 from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import INK, MUTED, Caption, Sheet
 from lab.report.stats import rank_correlation
 from lab.subjects.lottery.goals import STAIRCASE
+from lab.subjects.lottery.output import MonteCarloRow, ViewersRow
+from lab.subjects.lottery.paper import montecarlo, viewers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+R = TypeVar("R")
 
 COLOURS = {"list": "#2b6cb0", "rbtree": "#c0392b", "sums": "#2f855a"}
 """As in the reference: the list is blue, the red-black tree is red. Ours is green."""
@@ -193,22 +200,32 @@ def figure_3(records: Sequence[Record]) -> Sheet:
     return sheet
 
 
-def _finishers(path: Path) -> list[Finisher]:
-    """The first run in lottery-fair's raw table."""
+def _first_run(cls: type[R], path: Path) -> list[R]:
+    """The rows of the first run in a raw table.  Raises LabError for one that is not right."""
     rows = read_csv(path)
     first = [row for row in rows if (row["boot"], row["run"]) == (rows[0]["boot"], rows[0]["run"])]
-    return [Finisher(int(row["order"]), int(row["tickets"])) for row in first]
+    try:
+        return msgspec.convert(first, list[cls], strict=False)  # type: ignore[valid-type]
+    except msgspec.ValidationError as error:
+        raise LabError(f"{path}: {error}", exit_code=1) from None
 
 
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
     written: list[Path] = []
-    fair = results / f"{stem}-fair.csv"
-    if fair.exists():
-        written += figure_1(_finishers(fair)).save(plots, f"{stem}-figure-1")
+    tables = {name: results / f"{stem}-{name}.csv" for name in ("fair", "montecarlo", "viewers")}
+    if tables["fair"].exists():
+        finishers = _first_run(Finisher, tables["fair"])
+        written += figure_1(finishers).save(plots, f"{stem}-figure-1")
     if _quotients(records, "enqueue_ns"):
         written += figure_2(records).save(plots, f"{stem}-figure-2")
     if _quotients(records, "cycle_ns"):
         written += figure_3(records).save(plots, f"{stem}-figure-3")
+    if tables["montecarlo"].exists():
+        trials = _first_run(MonteCarloRow, tables["montecarlo"])
+        written += montecarlo(trials).save(plots, f"{stem}-montecarlo")
+    if tables["viewers"].exists():
+        frames = _first_run(ViewersRow, tables["viewers"])
+        written += viewers(frames).save(plots, f"{stem}-viewers")
     return written

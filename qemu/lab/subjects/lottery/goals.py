@@ -142,4 +142,66 @@ GOALS = (
         low=90.0,
         form=".3g",
     ),
+    *(
+        Goal(
+            name=f"hackbench_ms on {cpus} CPU{'s' if cpus > 1 else ''}, lottery / other",
+            metric="hackbench_ms",
+            variant="lottery",
+            where={"cpus": cpus},
+            over="other",
+            high=1.05,
+            form=".3f",
+        )
+        for cpus in (1, 4)
+    ),
+    Goal(
+        name="hackbench_busy_pct on 4 CPUs, lottery / other",
+        metric="hackbench_busy_pct",
+        variant="lottery",
+        over="other",
+        low=0.95,
+        form=".3f",
+    ),
+    Goal(
+        name="cyclictest_max_ns, beside lottery hogs / beside fair hogs",
+        metric="cyclictest_max_ns",
+        variant="lottery",
+        over="other",
+        high=1.05,
+        form=".3f",
+    ),
+    Goal(
+        name="cyclictest_max_ns beside nothing, fair hogs, lottery hogs, both",
+        metric="cyclictest_max_ns",
+        by="variant",
+        judged=False,
+        form=".0f",
+    ),
+    Goal(
+        name="montecarlo_error_ratio, worst / best of three at the end",
+        metric="montecarlo_error_ratio",
+        high=1.15,
+        form=".3f",
+    ),
+    Goal(
+        name="montecarlo_law_error_pct, trials against what inflation promises",
+        metric="montecarlo_law_error_pct",
+        high=5.0,
+        form=".2f",
+    ),
+    Goal(
+        name="viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after",
+        metric="viewers_ratio",
+        by="viewer",
+        judged=False,
+        form=".2f",
+    ),
+    Goal(
+        name="viewers_error_pct, the worst frame rate against its tickets",
+        metric="viewers_error_pct",
+        where={"phase": ("before", "after")},
+        by="phase",
+        high=5.0,
+        form=".2f",
+    ),
 )

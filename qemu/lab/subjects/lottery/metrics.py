@@ -12,17 +12,24 @@ from lab.guest.boot import Boot, Program
 from lab.guest.result import BootResult
 from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Sample
-from lab.report.rows import read_rows
+from lab.report.rows import R, read_rows
 from lab.report.stats import rank_correlation
 from lab.report.summary import Statistic, summarise
+from lab.subjects.lottery.law import at_the_end, shares
 from lab.subjects.lottery.output import (
+    CyclictestRow,
     FairRow,
     FloorRow,
+    HackbenchRow,
+    MonteCarloRow,
     PipeRow,
-    Row,
     ScaleRow,
     ShareRow,
     SmpRow,
+    ViewersRow,
+    cyclictest_row,
+    hackbench_row,
+    idle_s,
 )
 
 NAME = "lottery"
@@ -34,7 +41,9 @@ def _short(tool: str) -> str:
     return tool.removeprefix(f"{NAME}-")
 
 
-RAW = tuple(_short(row.TOOL) for row in (ScaleRow, ShareRow, PipeRow, FloorRow, FairRow, SmpRow))
+TOOLS = (ScaleRow, ShareRow, PipeRow, FloorRow, FairRow, SmpRow, MonteCarloRow, ViewersRow)
+OTHERS = (HackbenchRow, CyclictestRow)
+RAW = tuple(_short(row.TOOL) for row in (*TOOLS, *OTHERS))
 """Names of the raw tables."""
 
 
@@ -54,6 +63,11 @@ def _pool(boot: Boot) -> str:
         if word.startswith("lottery_pool="):
             return word.partition("=")[2]
     raise LabError(f"{boot.name}: no lottery_pool= among its kernel arguments", exit_code=1)
+
+
+def _variant(program: Program) -> str:
+    """What tells the programs of a tool apart that does not say so itself: TOOL-VARIANT."""
+    return program.name.split("-")[1]
 
 
 def _scale(boot: Boot, program: Program, rows: Sequence[ScaleRow]) -> Iterator[Sample]:
@@ -142,18 +156,76 @@ def _displaced(boot: Boot, program: Program, rows: Sequence[SmpRow]) -> Iterator
         yield _sample("displaced_share_pct", _pool(boot), value, "percent", run)
 
 
+def _montecarlo(boot: Boot, program: Program, rows: Sequence[MonteCarloRow]) -> Iterator[Sample]:
+    """How far apart the errors are at the end, and how far the trials are from their law."""
+    run, end = _run_id(boot, program), rows[-1].time_ms
+    errors = [row.error for row in rows if row.time_ms == end]
+    yield _sample("montecarlo_error_ratio", _pool(boot), max(errors) / min(errors), "ratio", run)
+    worst = max(abs(task.made / task.due - 1) for task in at_the_end(rows))
+    yield _sample("montecarlo_law_error_pct", _pool(boot), 100 * worst, "percent", run)
+
+
+def _viewers(boot: Boot, program: Program, rows: Sequence[ViewersRow]) -> Iterator[Sample]:
+    """Frames of each phase against the slowest viewer's, and the worst against its tickets."""
+    run = _run_id(boot, program)
+    for phase, parts in shares(rows).items():
+        slowest = min(part.frames for part in parts)
+        if slowest <= 0:
+            raise LabError(f"{boot.name}: {program.name}: a viewer has no frames", exit_code=1)
+        for part in parts:
+            name, ratio = f"{part.letter} {phase}", part.frames / slowest
+            yield _sample("viewers_ratio", _pool(boot), ratio, "ratio", run, viewer=name)
+        frames, tickets = sum(p.frames for p in parts), sum(p.tickets for p in parts)
+        worst = max(abs(p.frames * tickets / (p.tickets * frames) - 1) for p in parts)
+        yield _sample("viewers_error_pct", _pool(boot), 100 * worst, "percent", run, phase=phase)
+
+
+def _hackbench(done: BootResult, program: Program, row: HackbenchRow) -> Iterator[Sample]:
+    """How long it took and, of several CPUs, what part of that they were not idle.
+
+    In virtual time they take turns, so that the first says what all CPUs had to do,
+    with what moving tasks costs.  It would be the same if one of them did it all: what
+    that would take on CPUs that run at the same time, the second says.
+    """
+    run = _run_id(done.boot, program)
+    yield _sample("hackbench_ms", row.policy, row.ms, "ms", run, cpus=row.cpus)
+    if row.cpus > 1:
+        looks = (done.program(f"{program.name}-{when}") for when in ("before", "after"))
+        (begin, idle), (end, idler) = (idle_s(look.output) for look in looks)
+        busy_pct = 100 * (1 - (idler - idle) / (row.cpus * (end - begin)))
+        yield _sample("hackbench_busy_pct", row.policy, busy_pct, "percent", run, cpus=row.cpus)
+
+
+def _cyclictest(boot: Boot, program: Program, row: CyclictestRow) -> Iterator[Sample]:
+    """The longest of a run.
+
+    It is a wakeup that meets a tick and a softirq after it.  At other moments that is
+    so rare that a run meets it or does not, whatever runs beside: so each wakeup is
+    due at a tick.  On an idle CPU there is no tick to meet.  The peer of lottery hogs
+    is therefore the same number of fair ones; idle is shown beside it.
+
+    Beside lottery hogs fair tasks live on what the deadline server gives them, and that
+    is above real-time tasks: a wakeup may wait for a kworker's turn or, with a fair
+    hog there, for the server's 50 ms.  That is "both", which is shown, too.
+    """
+    yield _sample("cyclictest_max_ns", row.beside, row.max_ns, "ns", _run_id(boot, program))
+
+
 def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> Iterable[Sample]:
     """Samples of one program by what it measures; its rows go to the raw tables."""
     boot, lines = done.boot, done.lines(program)
 
-    def rows_of(cls: type[Row]) -> list[Row]:
-        rows = read_rows(cls, lines)
+    def kept(rows: Sequence[R]) -> Sequence[R]:
+        cls = type(rows[0])
         names: list[str] = [item.name for item in dataclasses.fields(cls)]
         table = raw.setdefault(_short(cls.TOOL), RawTable(["boot", "seed", "run", *names]))
         for row in rows:
             values: list[Param] = [getattr(row, name) for name in names]
             table.rows.append([boot.name, boot.machine.seed, program.repeat, *values])
         return rows
+
+    def rows_of(cls: type[R]) -> Sequence[R]:
+        return kept(read_rows(cls, lines))
 
     if program.what == "scale":
         return _scale(boot, program, rows_of(ScaleRow))
@@ -173,12 +245,30 @@ def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> It
         return _smp(boot, program, rows_of(SmpRow))
     if program.what == "displaced":
         return _displaced(boot, program, rows_of(SmpRow))
+    if program.what == "montecarlo":
+        return _montecarlo(boot, program, rows_of(MonteCarloRow))
+    if program.what == "viewers":
+        return _viewers(boot, program, rows_of(ViewersRow))
+    if program.what == "hackbench":
+        if program.argv[0].startswith("@"):
+            return ()  # a look before or after a run
+        (run,) = kept([hackbench_row(_variant(program), boot.machine.cpus, lines)])
+        return _hackbench(done, program, run)
+    if program.what == "cyclictest":
+        (latency,) = kept([cyclictest_row(_variant(program), lines)])
+        return _cyclictest(boot, program, latency)
     return _fair(boot, program, rows_of(FairRow))
 
 
+WORST = ("share_error_sigma", "cyclictest_max_ns")
+MEDIAN = ("hackbench_ms", "hackbench_busy_pct")
+
+
 def _value_of(metric: str) -> Statistic:
-    """The mean, of share errors the worst."""
-    return max if metric == "share_error_sigma" else statistics.fmean
+    """The mean; of share errors and latencies the worst, of hackbench the median."""
+    if metric in MEDIAN:
+        return statistics.median
+    return max if metric in WORST else statistics.fmean
 
 
 def evaluate(finished: Sequence[BootResult]) -> Measured:

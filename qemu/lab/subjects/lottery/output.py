@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The lottery tools' rows."""
+"""The rows of the lottery tools, and of those of others that print no JSON."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from string import ascii_uppercase
+from typing import ClassVar
 
 from lab import LabError
 
@@ -97,4 +100,86 @@ class SmpRow:
     got_pct: float
 
 
-Row = TypeVar("Row", ScaleRow, ShareRow, PipeRow, FloorRow, FairRow, SmpRow)
+@dataclass(frozen=True)
+class MonteCarloRow:
+    """lottery-montecarlo: one integration at one look; `error` is relative."""
+
+    TOOL: ClassVar[str] = "lottery-montecarlo"
+    time_ms: int
+    task: int
+    tickets: int
+    trials: int
+    estimate: float
+    error: float
+
+
+@dataclass(frozen=True)
+class ViewersRow:
+    """lottery-viewers: one viewer at one look, at the end of a part of `phase`."""
+
+    TOOL: ClassVar[str] = "lottery-viewers"
+    time_ms: int
+    phase: str
+    viewer: int
+    tickets: int
+    frames: int
+
+    @property
+    def letter(self) -> str:
+        """Its name in the paper: A, B, C."""
+        return ascii_uppercase[self.viewer - 1]
+
+
+@dataclass(frozen=True)
+class HackbenchRow:
+    """hackbench: how long all messages took."""
+
+    TOOL: ClassVar[str] = "hackbench"
+    policy: str
+    cpus: int
+    ms: float
+
+
+@dataclass(frozen=True)
+class CyclictestRow:
+    """cyclictest: from the time that a task asked for to its first instruction."""
+
+    TOOL: ClassVar[str] = "cyclictest"
+    beside: str
+    loops: int
+    min_ns: int
+    avg_ns: int
+    max_ns: int
+
+
+HACKBENCH_TIME = re.compile(r"Time: (\d+\.\d+)")
+CYCLICTEST_LINE = re.compile(r"T: *0 .* C: *(\d+) Min: *(\d+) Act: *\d+ Avg: *(\d+) Max: *(\d+)")
+
+
+def _only_match(tool: str, pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str]:
+    """The one line that is a result.  Raises LabError (exit code 1) for none or more."""
+    found = [match for line in lines if (match := pattern.fullmatch(line.strip()))]
+    if len(found) != 1:
+        raise LabError(f"{tool}: {len(found)} lines with a result: must be 1", exit_code=1)
+    return found[0]
+
+
+def hackbench_row(policy: str, cpus: int, lines: Sequence[str]) -> HackbenchRow:
+    """What hackbench said."""
+    match = _only_match(HackbenchRow.TOOL, HACKBENCH_TIME, lines)
+    return HackbenchRow(policy, cpus, 1000 * float(match[1]))
+
+
+def cyclictest_row(beside: str, lines: Sequence[str]) -> CyclictestRow:
+    """What cyclictest said of its one thread."""
+    match = _only_match(CyclictestRow.TOOL, CYCLICTEST_LINE, lines)
+    return CyclictestRow(beside, *map(int, match.groups()))
+
+
+def idle_s(lines: Sequence[str]) -> tuple[float, float]:
+    """/proc/uptime: seconds since the boot, and those that all CPUs together were idle."""
+    try:
+        up, idle = map(float, " ".join(lines).split())
+    except ValueError:
+        raise LabError(f"/proc/uptime: {lines!r}: must be two numbers", exit_code=1) from None
+    return up, idle

@@ -107,6 +107,11 @@ def _tools() -> Boot:
             refused("refuse-scale-pid-max", "lottery-scale 99999999"),
             refused("refuse-ratio", "lottery-share 10:"),
             refused("refuse-server-ratio", "lottery-server 8"),
+            refused("refuse-looks", "lottery-montecarlo --look-ms 700"),
+            refused("refuse-late-start", "lottery-montecarlo --tasks 16 --seconds 75"),
+            refused("refuse-viewers", "lottery-viewers 3:2:1 3:1"),
+            refused("refuse-hogs", "lottery-hogs --hogs 65 true"),
+            scenario("lottery/hogs-beside-a-command"),
         ),
     )
 
