@@ -21,7 +21,9 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 Rows = list[dict[str, Any]]
 Change = Callable[[Boot, Program, Rows], Rows]
-"""Falsifies what a program printed, as JSON objects."""
+"""Falsifies what a program printed, as JSON objects; a line that is none is {TEXT: line}."""
+
+TEXT = "text"
 
 
 @dataclass
@@ -56,5 +58,6 @@ class Recorded:
     def _output(self, boot: Boot, program: Program, lines: list[str]) -> list[str]:
         if self.change is None:
             return lines
-        rows = [json.loads(line) for line in lines]
-        return [json.dumps(row) for row in self.change(boot, program, rows)]
+        rows = [json.loads(line) if line.startswith("{") else {TEXT: line} for line in lines]
+        changed = self.change(boot, program, rows)
+        return [row[TEXT] if TEXT in row else json.dumps(row) for row in changed]

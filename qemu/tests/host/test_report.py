@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,12 @@ from lab import LabError
 from lab.bench import Bench, run
 from lab.paths import Paths
 from lab.redraw import main
-from lab.report.records import Record, read_json, write_json
+from lab.report.records import Record, read_csv, read_json, write_json
 from lab.subjects.lottery import EXPERIMENT, experiment
 from lab.subjects.lottery.figures import Finisher, figure_1, figure_3
 from tests.host.recorded import Recorded
 
+FIGURES = ("figure-1", "figure-2", "figure-3", "montecarlo", "viewers")
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
 
@@ -38,10 +40,10 @@ def texts(svg: str) -> str:
     return " ".join(re.findall(r"<!-- (.*?) -->", svg, re.DOTALL))
 
 
-def test_three_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+def test_five_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(paths, None) == 0
     printed = capsys.readouterr().out.splitlines()
-    stems = [f"lottery-figure-{number}" for number in (1, 2, 3)]
+    stems = [f"lottery-{name}" for name in FIGURES]
     assert printed == [
         str(paths.plots / f"{stem}.{kind}") for stem in stems for kind in ("png", "svg")
     ]
@@ -69,6 +71,31 @@ def test_captions_say_what_was_measured(paths: Paths) -> None:
         if record.metric == "cycle_ns" and record.params == {"tasks": 3000}
     }
     assert f"{values['list'] / values['rbtree']:.3g} x the tree's" in " ".join(svg.split())
+
+
+def test_curves_of_the_paper_say_what_was_measured(paths: Paths) -> None:
+    """Of the first run: trials at the end, and frame rates before and after the change."""
+    main(paths, "lottery")
+    rows = read_csv(paths.results / "lottery-montecarlo.csv")
+    ends = [int(row["trials"]) for row in rows if row["time_ms"] == rows[-1]["time_ms"]]
+    words = " ".join(texts((paths.plots / "lottery-montecarlo.svg").read_text()).split())
+    assert ", ".join(f"{end / 1e6:.1f}" for end in ends) + " million trials" in words
+    assert "integration 3" in words
+    records = read_json(paths.results / "lottery.json")
+    rates = {r.params["viewer"]: r.value for r in records if r.metric == "viewers_ratio"}
+    words = " ".join(texts((paths.plots / "lottery-viewers.svg").read_text()).split())
+    for phase, tickets in (("before", "3:2:1"), ("after", "3:1:2")):
+        told = ":".join(f"{rates[f'{letter} {phase}']:.2f}" for letter in "ABC")
+        assert f"{told} {phase} ({tickets})" in words
+
+
+def test_a_raw_table_that_is_not_right_is_named(paths: Paths, tmp_path: Path) -> None:
+    copy = Paths(top=tmp_path, out=tmp_path)
+    shutil.copytree(paths.results, copy.results)
+    table = copy.results / "lottery-viewers.csv"
+    table.write_text(table.read_text().replace("before", "before,x", 1).replace(",0,", ",none,", 1))
+    with pytest.raises(LabError, match=r"lottery-viewers\.csv: "):
+        main(copy, "lottery")
 
 
 def test_no_results_is_one_line(tmp_path: Path) -> None:

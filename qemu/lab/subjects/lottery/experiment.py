@@ -311,8 +311,8 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
 
     What hackbench takes is measured in virtual time on several CPUs, too: they take
     turns on one thread of the host, so that it is the work of all of them together,
-    which repeats.  In real time it spreads by a factor of two on a busy host, and is
-    one thread all the same.  Whether CPUs are left idle is in neither, and is
+    which repeats.  In real time it spreads by half on a busy host, and is one thread
+    all the same.  Whether CPUs are left idle is in neither, and is
     measured beside it.
     """
     for seed in scope.scale_seeds:

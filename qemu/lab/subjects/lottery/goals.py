@@ -151,6 +151,7 @@ GOALS = (
             over="other",
             high=1.05,
             form=".3f",
+            quoted=README,
         )
         for cpus in (1, 4)
     ),
@@ -161,6 +162,7 @@ GOALS = (
         over="other",
         low=0.95,
         form=".3f",
+        quoted=README,
     ),
     Goal(
         name="cyclictest_max_ns, beside lottery hogs / beside fair hogs",
@@ -169,6 +171,7 @@ GOALS = (
         over="other",
         high=1.05,
         form=".3f",
+        quoted=README,
     ),
     Goal(
         name="cyclictest_max_ns beside nothing, fair hogs, lottery hogs, both",
@@ -182,12 +185,14 @@ GOALS = (
         metric="montecarlo_error_ratio",
         high=1.15,
         form=".3f",
+        quoted=README,
     ),
     Goal(
         name="montecarlo_law_error_pct, trials against what inflation promises",
         metric="montecarlo_law_error_pct",
         high=5.0,
         form=".2f",
+        quoted=README,
     ),
     Goal(
         name="viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after",
@@ -203,5 +208,6 @@ GOALS = (
         by="phase",
         high=5.0,
         form=".2f",
+        quoted=README,
     ),
 )

@@ -205,8 +205,9 @@ def _cyclictest(boot: Boot, program: Program, row: CyclictestRow) -> Iterator[Sa
     is therefore the same number of fair ones; idle is shown beside it.
 
     Beside lottery hogs fair tasks live on what the deadline server gives them, and that
-    is above real-time tasks: a wakeup may wait for a kworker's turn or, with a fair
-    hog there, for the server's 50 ms.  That is "both", which is shown, too.
+    is above real-time tasks: a wakeup may wait for a kworker's turn (seen in a trace)
+    or, with a fair hog there, for the server's 50 ms.  That is "both", which is shown,
+    too; beside real-time hogs it is the same.
     """
     yield _sample("cyclictest_max_ns", row.beside, row.max_ns, "ns", _run_id(boot, program))
 
