@@ -50,6 +50,7 @@ class Host:
 class Provenance:
     """series is the digest of the patches and the modules, cpu the model that QEMU emulates.
 
+    image is the digest of the root image, whose programs are measured, too.
     dirty: the checkout differs from its commit.
     """
 
@@ -57,6 +58,7 @@ class Provenance:
     dirty: bool
     series: str
     kernels: Mapping[str, Kernel]
+    image: str
     qemu: str
     cpu: str
     python: str
@@ -117,6 +119,15 @@ def kernel(paths: Paths, variant: str) -> Kernel:
     )
 
 
+def image(paths: Paths) -> str:
+    """Changes with every byte of the root image."""
+    try:
+        with paths.rootfs.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
+    except OSError:
+        return UNKNOWN
+
+
 def _field(text: str, name: str) -> str:
     """The first value of a name in a /proc file."""
     for line in text.splitlines():
@@ -146,6 +157,7 @@ def collect(paths: Paths, variants: Iterable[str], qemu: str, cpu: str) -> Prove
         dirty=dirty,
         series=series(paths),
         kernels={name: kernel(paths, name) for name in sorted(variants)},
+        image=image(paths),
         qemu=said.partition("\n")[0] if said else UNKNOWN,
         cpu=cpu,
         python=platform.python_version(),

@@ -90,6 +90,15 @@ def test_another_configuration_shows(paths: Paths) -> None:
     assert after.compiler == UNKNOWN
 
 
+def test_another_root_image_shows(paths: Paths) -> None:
+    """Its programs are measured: another version of them, other figures."""
+    assert found(paths).image == UNKNOWN
+    paths.rootfs.write_bytes(b"one")
+    before = found(paths).image
+    paths.rootfs.write_bytes(b"two")
+    assert UNKNOWN != before != found(paths).image != UNKNOWN
+
+
 def test_the_same_gives_the_same(paths: Paths) -> None:
     assert found(paths).json() == found(paths).json()
 
