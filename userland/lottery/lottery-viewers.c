@@ -56,7 +56,7 @@ static void parse_phases(int argc, char **argv, struct options *o)
 	args_no_more(argc, argv, optind + PHASES);
 	for (phase = 0; phase < PHASES; phase++)
 		count[phase] = args_ratio(argv[optind + (int)phase], LOTTERY_TICKETS_MAX,
-					  o->tickets[phase], VIEWERS_MAX);
+					  o->tickets[phase], PROGRESS_TASKS_MAX);
 	if (count[AFTER] != count[BEFORE])
 		die(EXIT_USAGE, "bad ratio '%s': allowed %u numbers, as in '%s'",
 		    argv[optind + AFTER], count[BEFORE], argv[optind]);

@@ -292,6 +292,14 @@ def test_frames_of_a_phase_are_those_since_the_last_one() -> None:
     assert found["after"] == [Shown("A", 1, 5), Shown("B", 4, 20)]
 
 
+def test_a_client_that_was_not_served_is_an_error() -> None:
+    def unserved(_boot: Boot, program: Program, rows: Rows) -> Rows:
+        return [{**row, "queries": 0} for row in rows] if program.what == "transfers" else rows
+
+    with pytest.raises(LabError, match="transfers: a client was not served"):
+        records_with(unserved)
+
+
 def test_a_viewer_without_frames_is_an_error() -> None:
     def dark(_boot: Boot, program: Program, rows: Rows) -> Rows:
         return [{**row, "frames": 0} for row in rows] if program.what == "viewers" else rows
@@ -362,6 +370,8 @@ MEASURED = {
     ),
     "montecarlo_error_ratio, worst / best of three at the end": "1.102",
     "montecarlo_law_error_pct, trials against what inflation promises": "0.77",
+    "transfer_ratio, queries of clients with 8:3:1 tickets": "1 7.73, 2 2.99, 3 1.00",
+    "transfer_error_pct, the worst client against its tickets": "2.36",
     "viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after": (
         "A before 2.96, B before 1.99, C before 1.00, A after 2.98, B after 1.00, C after 1.99"
     ),
@@ -466,6 +476,13 @@ def alike(_boot: Boot, program: Program, rows: Rows) -> Rows:
             for row in rows]  # fmt: skip
 
 
+def served_in_turn(_boot: Boot, program: Program, rows: Rows) -> Rows:
+    """A server that does not run on what its clients lend."""
+    if program.what != "transfers":
+        return rows
+    return [{**row, "queries": 1000, "ratio": 1.0} for row in rows]
+
+
 def unchanged(_boot: Boot, program: Program, rows: Rows) -> Rows:
     """Viewers whose new tickets never come: frames go on as they were."""
     if program.what != "viewers":
@@ -501,6 +518,7 @@ SLOW_SUMS = scaled("scale", "sums", {"draw_ns": 40.0})
         ("montecarlo_error_ratio", alike),
         ("montecarlo_law_error_pct", alike),
         ("viewers_error_pct", unchanged),
+        ("transfer_error_pct", served_in_turn),
     ],
 )
 def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> None:

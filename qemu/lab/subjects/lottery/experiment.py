@@ -39,6 +39,8 @@ KINDS = {
     "montecarlo_law_error_pct": "montecarlo",
     "viewers_ratio": "viewers",
     "viewers_error_pct": "viewers",
+    "transfer_ratio": "transfers",
+    "transfer_error_pct": "transfers",
 }
 """Metrics of the experiment and the kind of program that measures each."""
 
@@ -70,6 +72,7 @@ class Scope:
     latency_loops: int
     montecarlo_s: int
     viewers_s: int
+    transfer_s: int
 
 
 FULL = Scope(
@@ -90,6 +93,7 @@ FULL = Scope(
     latency_loops=5000,
     montecarlo_s=30,
     viewers_s=60,
+    transfer_s=60,
 )
 
 QUICK = Scope(
@@ -110,6 +114,7 @@ QUICK = Scope(
     latency_loops=5000,
     montecarlo_s=30,
     viewers_s=60,
+    transfer_s=60,
 )
 
 DEMO = Scope(
@@ -130,6 +135,7 @@ DEMO = Scope(
     latency_loops=0,
     montecarlo_s=0,
     viewers_s=0,
+    transfer_s=0,
 )
 
 FORK_S = 4e-4
@@ -173,6 +179,8 @@ LATENCY_BESIDE = {
 MONTECARLO_STAGGER_S = 5
 VIEWERS = ("3:2:1", "3:1:2")
 """Tickets before and after the middle, as in the paper."""
+CLIENTS = "8:3:1"
+"""Tickets of the clients of a server without any, as in the paper."""
 
 
 def _program(
@@ -291,6 +299,13 @@ def _smp_boot(seed: int, programs: Sequence[Program]) -> Boot:
     return Boot(f"smp-{seed}", machine, tuple(programs), defer=True)
 
 
+def transfer_programs(scope: Scope) -> Iterator[Program]:
+    """Figure 7 of the paper."""
+    if scope.transfer_s:
+        argv = ("lottery-server", CLIENTS, "--seconds", str(scope.transfer_s), "--json")
+        yield _program("transfers", "transfers", argv, scope.transfer_s)
+
+
 def _boot(
     name: str, seed: int, pool: str, programs: Iterable[Program], shift: int = 0, cpus: int = 1
 ) -> Boot:
@@ -328,6 +343,7 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
         yield _boot(f"latency-{seed}", seed, BOOTED, latency_programs(scope))
         progress = progress_programs(scope, seed)
         yield _boot(f"progress-{seed}", seed, BOOTED, progress, SHARE_SHIFT)
+        yield _boot(f"transfer-{seed}", seed, BOOTED, transfer_programs(scope), SHARE_SHIFT)
     for cpus in HACKBENCH_CPUS:
         yield _boot(f"hackbench-{cpus}", 1, BOOTED, hackbench_programs(scope, cpus), cpus=cpus)
     for seed in scope.smp_seeds:

@@ -195,6 +195,20 @@ GOALS = (
         quoted=README,
     ),
     Goal(
+        name="transfer_ratio, queries of clients with 8:3:1 tickets",
+        metric="transfer_ratio",
+        by="client",
+        judged=False,
+        form=".2f",
+    ),
+    Goal(
+        name="transfer_error_pct, the worst client against its tickets",
+        metric="transfer_error_pct",
+        high=3.0,
+        form=".2f",
+        quoted=README,
+    ),
+    Goal(
         name="viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after",
         metric="viewers_ratio",
         by="viewer",

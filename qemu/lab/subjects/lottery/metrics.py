@@ -24,6 +24,7 @@ from lab.subjects.lottery.output import (
     MonteCarloRow,
     PipeRow,
     ScaleRow,
+    ServerRow,
     ShareRow,
     SmpRow,
     ViewersRow,
@@ -41,7 +42,17 @@ def _short(tool: str) -> str:
     return tool.removeprefix(f"{NAME}-")
 
 
-TOOLS = (ScaleRow, ShareRow, PipeRow, FloorRow, FairRow, SmpRow, MonteCarloRow, ViewersRow)
+TOOLS = (
+    ScaleRow,
+    ShareRow,
+    PipeRow,
+    FloorRow,
+    FairRow,
+    SmpRow,
+    MonteCarloRow,
+    ViewersRow,
+    ServerRow,
+)
 OTHERS = (HackbenchRow, CyclictestRow)
 RAW = tuple(_short(row.TOOL) for row in (*TOOLS, *OTHERS))
 """Names of the raw tables."""
@@ -180,6 +191,18 @@ def _viewers(boot: Boot, program: Program, rows: Sequence[ViewersRow]) -> Iterat
         yield _sample("viewers_error_pct", _pool(boot), 100 * worst, "percent", run, phase=phase)
 
 
+def _transfers(boot: Boot, program: Program, rows: Sequence[ServerRow]) -> Iterator[Sample]:
+    """Queries of each client against the last one's, and the worst against its tickets."""
+    run = _run_id(boot, program)
+    queries, tickets = sum(row.queries for row in rows), sum(row.tickets for row in rows)
+    if min(row.queries for row in rows) <= 0:
+        raise LabError(f"{boot.name}: {program.name}: a client was not served", exit_code=1)
+    for row in rows:
+        yield _sample("transfer_ratio", _pool(boot), row.ratio, "ratio", run, client=row.client)
+    worst = max(abs(row.queries * tickets / (row.tickets * queries) - 1) for row in rows)
+    yield _sample("transfer_error_pct", _pool(boot), 100 * worst, "percent", run)
+
+
 def _hackbench(done: BootResult, program: Program, row: HackbenchRow) -> Iterator[Sample]:
     """How long it took and, of several CPUs, what part of that they were not idle.
 
@@ -250,6 +273,8 @@ def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> It
         return _montecarlo(boot, program, rows_of(MonteCarloRow))
     if program.what == "viewers":
         return _viewers(boot, program, rows_of(ViewersRow))
+    if program.what == "transfers":
+        return _transfers(boot, program, rows_of(ServerRow))
     if program.what == "hackbench":
         if program.argv[0].startswith("@"):
             return ()  # a look before or after a run

@@ -131,6 +131,19 @@ class ViewersRow:
 
 
 @dataclass(frozen=True)
+class ServerRow:
+    """lottery-server: one client."""
+
+    TOOL: ClassVar[str] = "lottery-server"
+    case: str
+    loans: bool
+    client: int
+    tickets: int
+    queries: int
+    ratio: float
+
+
+@dataclass(frozen=True)
 class HackbenchRow:
     """hackbench: how long all messages took."""
 
