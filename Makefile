@@ -73,8 +73,8 @@ help:
 #?   test-crash             1,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
-#?   test-matrix            the class in other kernels: MATRIX=name only those (time: NOT MEASURED)
-#?   test-torture           10^6 random operations; RCU, locks beside hogs (time: NOT MEASURED)
+#?   test-matrix            the class in other kernels: MATRIX=name only those (builds a kernel for each)
+#?   test-torture           10^6 random operations; RCU, locks beside hogs (builds a kernel)
 #?   kunit                  the unit tests inside the kernel
 #?   check                  checkpatch, sparse, ruff, mypy, rules of the series
 #?   check-series           build what each patch of the series touches, after each patch

@@ -201,16 +201,6 @@ static void lottery_unpool_loan(struct rq *rq, struct lottery_loan *loan)
 	lrq->owned -= loan->owned;
 }
 
-static void lottery_notify(int cpu)
-{
-	struct irq_work *work = &cpu_rq(cpu)->lottery.work;
-
-	if (IS_ENABLED(CONFIG_SMP))
-		irq_work_queue_on(work, cpu);
-	else
-		irq_work_queue(work);
-}
-
 /* Hand @loan to @cpu. Under lottery_loans_lock. */
 static void lottery_send(struct lottery_loan *loan, int cpu,
 			 enum lottery_loan_state state)
@@ -220,7 +210,7 @@ static void lottery_send(struct lottery_loan *loan, int cpu,
 	loan->cpu = cpu;
 	loan->state = state;
 	list_add_tail(&loan->link, &cpu_rq(cpu)->lottery.mail);
-	lottery_notify(cpu);
+	irq_work_queue_on(&cpu_rq(cpu)->lottery.work, cpu);
 }
 
 /* Decide again at the next tick. Under lottery_loans_lock; @rq is locked. */
@@ -496,7 +486,7 @@ static void lottery_retry(struct rq *rq, struct list_head *list)
 		loan->state = LOTTERY_LOAN_MAIL;
 	}
 	list_splice_tail_init(list, &rq->lottery.mail);
-	lottery_notify(cpu_of(rq));
+	irq_work_queue_on(&rq->lottery.work, cpu_of(rq));
 }
 
 /**
