@@ -7,7 +7,7 @@
 
 #include <linux/time64.h>
 
-#include "class.h"
+#include "loan.h"
 
 /* Loads and their average are counted in parts of a ticket. */
 #define LOTTERY_LOAD_SHIFT	10
@@ -161,7 +161,8 @@ static inline void lottery_leave(struct rq *rq, struct task_struct *p)
  */
 static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	loan->carried = lottery_account_join(lottery_open_account(rq), loan->owned, 0);
+	loan->carried = lottery_account_join(lottery_open_account(rq), lottery_pooled(loan),
+					     0);
 }
 
 /**
@@ -171,7 +172,7 @@ static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
  */
 static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	lottery_account_leave(&rq->lottery.account, loan->owned, loan->carried);
+	lottery_account_leave(&rq->lottery.account, lottery_pooled(loan), loan->carried);
 }
 #else
 static inline void lottery_join(struct rq *rq, struct task_struct *p) { }

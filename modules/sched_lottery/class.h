@@ -103,6 +103,9 @@ static inline u64 lottery_compensated(unsigned int owned, u64 quantum, u64 used)
 /* class.c */
 void lottery_begin_turn(struct rq *rq, struct task_struct *p);
 
+/* reserve.c */
+bool lottery_has_room_to_lend(const struct lottery_rq *lrq);
+
 /* loan.c */
 void init_lottery_loans(struct lottery_rq *lrq);
 void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);

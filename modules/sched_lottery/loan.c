@@ -185,10 +185,11 @@ lottery_find_place(struct rq *rq, struct lottery_loan *loan,
 static void lottery_pool_loan(struct rq *rq, struct lottery_loan *loan)
 {
 	struct lottery_rq *lrq = &rq->lottery;
+	unsigned int owned = READ_ONCE(loan->owned);
 
-	loan->entry.tickets = (u64)loan->owned << LOTTERY_PART_SHIFT;
+	loan->entry.tickets = (u64)owned << LOTTERY_PART_SHIFT;
 	lottery_pool_insert(&lrq->pool, &loan->entry);
-	lrq->owned += loan->owned;
+	lrq->owned += owned;
 	lottery_join_loan(rq, loan);
 }
 
@@ -198,7 +199,7 @@ static void lottery_unpool_loan(struct rq *rq, struct lottery_loan *loan)
 
 	lottery_leave_loan(rq, loan);
 	lottery_pool_remove(&lrq->pool, &loan->entry);
-	lrq->owned -= loan->owned;
+	lrq->owned -= lottery_pooled(loan);
 }
 
 /* Hand @loan to @cpu. Under lottery_loans_lock. */
@@ -260,9 +261,14 @@ static void lottery_park(struct rq *rq, struct lottery_loan *loan,
 static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
 {
 	struct task_struct *borrower = NULL;
+	bool was_active = READ_ONCE(loan->active);
 	enum lottery_whereabouts place = lottery_find_place(rq, loan, &borrower);
 
 	guard(raw_spinlock)(&lottery_loans_lock);
+
+	/* Who has blocked meanwhile has left it to us. */
+	if (loan->active && !was_active)
+		place = LOTTERY_NOT_NOW;
 
 	if (place == LOTTERY_NOWHERE || !loan->active) {
 		loan->state = LOTTERY_LOAN_AT_REST;
@@ -270,7 +276,8 @@ static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
 		lottery_park(rq, loan, borrower);
 	} else if (place == LOTTERY_THERE) {
 		lottery_follow(rq, loan, task_cpu(borrower));
-	} else if (place == LOTTERY_NOT_NOW || rq->lottery.closed) {
+	} else if (place == LOTTERY_NOT_NOW || rq->lottery.closed ||
+		   !lottery_has_room_to_lend(&rq->lottery)) {
 		lottery_put_off(rq, loan);
 	} else {
 		loan->state = LOTTERY_LOAN_POOL;
@@ -367,14 +374,14 @@ static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool ac
 void __lottery_lend(struct rq *rq, struct task_struct *p)
 {
 	struct lottery_loan *loan;
-	u64 own, sum = 0;
+	u64 own, part, sum = 0;
 
 	if (p->lottery.exits)
 		return;
 
 	own = lottery_task_tickets(p);
 	if (lottery_is_locked_out(p)) {
-		p->lottery.loan.owned = own;
+		WRITE_ONCE(p->lottery.loan.owned, own);
 		lottery_set_active(rq, &p->lottery.loan, true);
 		return;
 	}
@@ -384,10 +391,11 @@ void __lottery_lend(struct rq *rq, struct task_struct *p)
 	list_for_each_entry(loan, &p->lottery.loans, own) {
 		if (loan->over)
 			continue;
-		loan->owned = loan->tickets ?: own;
+		part = loan->tickets ?: own;
 		/* No more than it has, each in proportion. */
 		if (sum > own)
-			loan->owned = max_t(u64, div64_u64(loan->owned * own, sum), 1);
+			part = div64_u64(part * own, sum) ?: 1;
+		WRITE_ONCE(loan->owned, part);
 		lottery_set_active(rq, loan, true);
 	}
 }
@@ -476,15 +484,13 @@ void init_lottery_loans(struct lottery_rq *lrq)
 	lrq->work = IRQ_WORK_INIT_HARD(lottery_mail_work);
 }
 
-/* Decide again what could not be decided. Under lottery_loans_lock; @rq is locked. */
+/*
+ * Make mail of the loans on @list. They keep their state: it makes no difference
+ * between MAIL, LATER and PARKED for who takes them off a list. Under
+ * lottery_loans_lock; @rq is locked.
+ */
 static void lottery_retry(struct rq *rq, struct list_head *list)
 {
-	struct lottery_loan *loan;
-
-	list_for_each_entry(loan, list, link) {
-		loan->cpu = cpu_of(rq);
-		loan->state = LOTTERY_LOAN_MAIL;
-	}
 	list_splice_tail_init(list, &rq->lottery.mail);
 	irq_work_queue_on(&rq->lottery.work, cpu_of(rq));
 }

@@ -25,6 +25,12 @@ static inline bool lottery_has_expired(const struct lottery_loan *loan)
 	return loan->expires && ktime_get_mono_fast_ns() >= loan->expires;
 }
 
+/* What a loan that is in a pool has there [tickets]; what it will have may differ. */
+static inline unsigned int lottery_pooled(const struct lottery_loan *loan)
+{
+	return loan->entry.tickets >> LOTTERY_PART_SHIFT;
+}
+
 #ifdef CONFIG_FAIR_GROUP_SCHED
 static inline struct sched_entity *lottery_parent(struct sched_entity *se)
 {

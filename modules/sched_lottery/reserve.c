@@ -31,7 +31,7 @@
 #include <linux/percpu.h>
 #include <linux/topology.h>
 
-#include "sched.h"
+#include "class.h"
 
 /* Places of a task in a pool: one for itself, one for what it lends meanwhile. */
 #define LOTTERY_PLACES	2
@@ -143,6 +143,20 @@ int lottery_reserve(void)
 			return err;
 	}
 	return 0;
+}
+
+/**
+ * lottery_has_room_to_lend() - does a pool have a place for one more loan?
+ * @lrq: the lottery of a run queue, which is locked
+ *
+ * Each place has room for a task and for what it lends. A loan whose lender has
+ * just left the class may still be in the pool when the lender's place is another
+ * task's; so loans wait for each other rather than take the room of tasks.
+ */
+bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
+{
+	/* Pairs with lottery_room_grow(): the room is there. */
+	return lrq->pool.nr - lrq->nr < smp_load_acquire(&lottery_room);
 }
 
 /**

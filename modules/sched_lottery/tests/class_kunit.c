@@ -47,12 +47,19 @@ static struct task_struct *class_task(struct kunit *test, unsigned int tickets)
 	return p;
 }
 
+static void class_exit(struct kunit *test)
+{
+	lottery_unreserve();
+}
+
 static int class_init(struct kunit *test)
 {
 	struct class_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct task_struct *other;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
+	/* There is room to lend as soon as a task has a place. */
+	KUNIT_ASSERT_EQ(test, lottery_reserve(), 0);
 	f->rq = kunit_kzalloc(test, sizeof(*f->rq), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, f->rq);
 	f->queued = class_task(test, 1);

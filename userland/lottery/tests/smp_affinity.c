@@ -15,7 +15,6 @@
 #include "smp.h"
 #include "work.h"
 
-
 /* The quantum of those whose share is counted, how many, and how many will do. */
 #define SHARE_TICKS		20U
 #define SHARE_LOTTERIES		200U
