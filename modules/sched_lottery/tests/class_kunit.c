@@ -364,6 +364,7 @@ static struct kunit_case lottery_class_cases[] = {
 static struct kunit_suite lottery_class_suite = {
 	.name		= "lottery_class",
 	.init		= class_init,
+	.exit		= class_exit,
 	.test_cases	= lottery_class_cases,
 };
 

@@ -18,7 +18,7 @@
 struct lend {
 	u32 cpu;
 	u32 other_cpu;		/* the same where there is only one */
-	u64 window_ns;		/* for which shares are counted */
+	u64 window_ns;		/* for which shares are counted; 0: they are not */
 };
 
 extern struct lend lend;

@@ -20,7 +20,8 @@ static const char usage[] =
 "end. The output is KTAP. Needs root, and no other lottery tasks that start or stop\n"
 "meanwhile.\n"
 "\n"
-"      --window-ms MS  time in which shares are counted (1000)\n"
+"      --window-ms MS  time in which shares are counted (1000); 0: they are not, for a\n"
+"                      machine that stands still now and then\n"
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
 TEST_USAGE;
 
@@ -164,7 +165,7 @@ static void parse(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'w':
-			lend.window_ns = args_number("--window-ms", optarg, 100, 100000) *
+			lend.window_ns = args_number("--window-ms", optarg, 0, 100000) *
 					 NSEC_PER_MSEC;
 			break;
 		case 'c':

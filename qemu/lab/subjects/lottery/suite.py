@@ -120,7 +120,7 @@ def _lend() -> Boot:
     """What tasks that are blocked do with their tickets."""
     machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
     program = ("lottery-lend", "--ktap")
-    short = (*program, "--window-ms", "400")
+    short = (*program, "--window-ms", "0")
     return Boot("lottery-lend", machine, (Program("lottery-lend", program, 300, short=short),))
 
 
