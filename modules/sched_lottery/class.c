@@ -398,11 +398,17 @@ static void wakeup_preempt_lottery(struct rq *rq, struct task_struct *p, int fla
 {
 }
 
-/*
+/**
+ * pick_task_lottery() - whose turn it is
+ * @rq: a run queue, locked, and the clock up to date
+ *
  * Real-time tasks that run at each tick hide the ticks from the holder, so
  * that the end of its turn is looked for here as well.
+ *
+ * Return: a lottery task, or a fair one that has been lent tickets, or NULL if there
+ * are none here; never NULL if a lottery task is queued.
  */
-static struct task_struct *pick_task_lottery(struct rq *rq)
+struct task_struct *pick_task_lottery(struct rq *rq)
 {
 	struct task_struct *holder = rq->lottery.holder;
 
