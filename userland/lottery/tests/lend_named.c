@@ -60,6 +60,26 @@ static void before_fair_tasks(struct ktap_case *t)
 	stage_close(t, &s);
 }
 
+#define FLOOR_NS	(4 * NSEC_PER_SEC)
+#define FLOOR_MIN	0.03
+
+/* They keep their part all the same: the deadline server does not count the guest. */
+static void fair_tasks_keep_their_part(struct ktap_case *t)
+{
+	static const u32 tickets[] = { 0, 0, 300 };
+	struct stage s;
+	double part;
+
+	open_served(t, &s, tickets, 3);
+	act_lend(t, &s, LENDER, SERVER, 0, LOAN_KEEP, 0);
+	pass(&s, FLOOR_NS);
+	part = (double)s.ran_ns[HOG] / FLOOR_NS;
+	ktap_note(t->ktap, "the other fair task: %.1f %%", 100 * part);
+	expect(t, part >= FLOOR_MIN, "it has %.1f %% of the CPU, wanted %.0f", 100 * part,
+	       100 * FLOOR_MIN);
+	stage_close(t, &s);
+}
+
 static void a_part(struct ktap_case *t)
 {
 	static const u32 tickets[] = { 100, 100, 300 };
@@ -192,6 +212,7 @@ void lend_named(struct ktap *k)
 		{ "to a lottery task", to_a_lottery_task },
 		{ "to a fair task", to_a_fair_task },
 		{ "before fair tasks", before_fair_tasks },
+		{ "fair tasks keep their part", fair_tasks_keep_their_part },
 		{ "a part", a_part },
 		{ "to several", to_several },
 		{ "along a chain", along_a_chain },

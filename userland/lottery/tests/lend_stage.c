@@ -13,7 +13,7 @@
 #include "work.h"
 
 /* A fair task has, beside its turns, what the fair server gives to fair tasks. */
-#define SERVER_PART	0.05
+#define SERVER_PART	0.06
 
 /* All that can go wrong in a turn has some turns to do so. */
 #define UNCOUNTED_NS	(50 * NSEC_PER_MSEC)

@@ -109,7 +109,7 @@ GOALS = (
         metric="pipe_roundtrip_ns",
         variant="lottery",
         over="other",
-        high=1.05,
+        high=0.92,
         form=".4g",
         quoted=README,
     ),
