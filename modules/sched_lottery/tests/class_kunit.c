@@ -280,6 +280,7 @@ static struct lottery_loan *class_loan(struct kunit *test, struct task_struct *l
 	init_lottery_loan(loan, lender);
 	loan->to = to;
 	loan->tickets = tickets;
+	loan->over = true;	/* until the test begins it */
 	list_add_tail(&loan->own, &lender->lottery.loans);
 	return loan;
 }
@@ -295,7 +296,9 @@ static void class_blocked_lends(struct kunit *test)
 	f->queued->on_rq = TASK_ON_RQ_QUEUED;
 	f->blocked->lottery.tickets = 300;
 	part = class_loan(test, f->blocked, f->queued, 100);
+	all = class_loan(test, f->blocked, f->queued, 0);
 	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	part->over = false;
 	lottery_lend(f->rq, f->blocked);
 	KUNIT_EXPECT_EQ(test, lrq->owned, 101);
 	KUNIT_EXPECT_EQ(test, lrq->pool.tickets, class_parts(101));
@@ -312,7 +315,7 @@ static void class_blocked_lends(struct kunit *test)
 	lottery_lend(f->rq, f->blocked);
 	KUNIT_EXPECT_EQ(test, lrq->owned, 1);
 	part->over = false;
-	all = class_loan(test, f->blocked, f->queued, 0);
+	all->over = false;
 	lottery_lend(f->rq, f->blocked);
 	KUNIT_EXPECT_EQ(test, part->owned, 75);
 	KUNIT_EXPECT_EQ(test, all->owned, 225);
@@ -333,6 +336,7 @@ static void class_sleeper_wins_nothing(struct kunit *test)
 	f->queued->on_rq = TASK_ON_RQ_QUEUED;
 	loan = class_loan(test, f->blocked, f->queued, 0);
 	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	loan->over = false;
 	lottery_lend(f->rq, f->blocked);
 	KUNIT_EXPECT_EQ(test, lrq->pool.nr, 2);
 	f->queued->on_rq = 0;
