@@ -4,7 +4,9 @@
  *
  * Waldspurger and Weihl 1994, section 5.4 and figure 7: each client sends a query,
  * lends its tickets to the server's thread that serves it, and waits. The threads
- * of the server are SCHED_OTHER: they run on what they are lent.
+ * of the server run on what they are lent. They are SCHED_OTHER, and then share
+ * what the deadline server leaves to that, 5 % of the CPU, beside it; or lottery
+ * tasks with as few tickets as there can be.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@ static const char usage[] =
 "\n"
 "      --query-us US   CPU time of a query (10000)\n"
 "      --seconds S     how long (10)\n"
+"      --server-tickets N  of each thread of the server; 0: SCHED_OTHER (0)\n"
 "      --no-loans      keep the tickets: the server has what SCHED_OTHER has\n"
 "      --cpu CPU       where all run (the first that is allowed)\n"
 "      --json          one JSON object for each client\n"
@@ -43,6 +46,7 @@ struct options {
 	unsigned int count;
 	u64 query_ns;
 	u32 seconds;
+	u32 server_tickets;
 	u32 cpu;
 	bool no_loans;
 	bool json;
@@ -53,6 +57,7 @@ static void parse(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {
 		{ "query-us", required_argument, NULL, 'q' },
 		{ "seconds", required_argument, NULL, 's' },
+		{ "server-tickets", required_argument, NULL, 't' },
 		{ "no-loans", no_argument, NULL, 'n' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
@@ -70,6 +75,10 @@ static void parse(int argc, char **argv, struct options *o)
 			break;
 		case 's':
 			o->seconds = (u32)args_number("--seconds", optarg, 1, 86400);
+			break;
+		case 't':
+			o->server_tickets = (u32)args_number("--server-tickets", optarg, 0,
+							     LOTTERY_TICKETS_MAX);
 			break;
 		case 'n':
 			o->no_loans = true;
@@ -145,6 +154,7 @@ static void report(const struct options *o, const u64 *queries)
 		json_open();
 		json_text("case", o->ratio);
 		json_bool("loans", !o->no_loans);
+		json_number("server_tickets", o->server_tickets);
 		json_number("client", i + 1);
 		json_number("tickets", o->tickets[i]);
 		json_number("queries", queries[i]);
@@ -172,8 +182,11 @@ int main(int argc, char **argv)
 	for (i = 0; i < o.count; i++)
 		crew_fork(&crew, ask, &o);
 	crew_gather(&crew, WAIT_NS);
-	for (i = 0; i < o.count; i++)
+	for (i = 0; i < o.count; i++) {
 		crew_enlist(&crew, o.count + i, o.tickets[i], 0);
+		if (o.server_tickets)
+			crew_enlist(&crew, i, o.server_tickets, 0);
+	}
 	crew_release(&crew);
 	sleep_until_ns(now_ns() + o.seconds * NSEC_PER_SEC);
 	for (i = 0; i < o.count; i++)

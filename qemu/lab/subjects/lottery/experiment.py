@@ -179,8 +179,9 @@ LATENCY_BESIDE = {
 MONTECARLO_STAGGER_S = 5
 VIEWERS = ("3:2:1", "3:1:2")
 """Tickets before and after the middle, as in the paper."""
-CLIENTS = "8:3:1"
+CLIENTS = "8000:3000:1000"
 """Tickets of the clients of a server without any, as in the paper."""
+SERVERS = {"lottery": ("--server-tickets", "1"), "other": ()}
 
 
 def _program(
@@ -303,7 +304,9 @@ def transfer_programs(scope: Scope) -> Iterator[Program]:
     """Figure 7 of the paper."""
     if scope.transfer_s:
         argv = ("lottery-server", CLIENTS, "--seconds", str(scope.transfer_s), "--json")
-        yield _program("transfers", "transfers", argv, scope.transfer_s)
+        for name, options in SERVERS.items():
+            program = _program("transfers", f"transfers-{name}", argv, scope.transfer_s)
+            yield dataclasses.replace(program, argv=(*argv, *options))
 
 
 def _boot(

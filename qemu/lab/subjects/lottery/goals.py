@@ -197,13 +197,22 @@ GOALS = (
     Goal(
         name="transfer_ratio, queries of clients with 8:3:1 tickets",
         metric="transfer_ratio",
+        variant="lottery",
         by="client",
+        judged=False,
+        form=".2f",
+    ),
+    Goal(
+        name="transfer_error_pct of a fair server",
+        metric="transfer_error_pct",
+        variant="other",
         judged=False,
         form=".2f",
     ),
     Goal(
         name="transfer_error_pct, the worst client against its tickets",
         metric="transfer_error_pct",
+        variant="lottery",
         high=3.0,
         form=".2f",
         quoted=README,

@@ -192,15 +192,21 @@ def _viewers(boot: Boot, program: Program, rows: Sequence[ViewersRow]) -> Iterat
 
 
 def _transfers(boot: Boot, program: Program, rows: Sequence[ServerRow]) -> Iterator[Sample]:
-    """Queries of each client against the last one's, and the worst against its tickets."""
+    """Queries of each client against the last one's, and the worst against its tickets.
+
+    Of a server without tickets in the class, that is, with one beside thousands, and of
+    one of SCHED_OTHER, whose threads divide alike what the deadline server gives
+    them.
+    """
     run = _run_id(boot, program)
     queries, tickets = sum(row.queries for row in rows), sum(row.tickets for row in rows)
     if min(row.queries for row in rows) <= 0:
         raise LabError(f"{boot.name}: {program.name}: a client was not served", exit_code=1)
+    policy = "lottery" if rows[0].server_tickets else "other"
     for row in rows:
-        yield _sample("transfer_ratio", _pool(boot), row.ratio, "ratio", run, client=row.client)
+        yield _sample("transfer_ratio", policy, row.ratio, "ratio", run, client=row.client)
     worst = max(abs(row.queries * tickets / (row.tickets * queries) - 1) for row in rows)
-    yield _sample("transfer_error_pct", _pool(boot), 100 * worst, "percent", run)
+    yield _sample("transfer_error_pct", policy, 100 * worst, "percent", run)
 
 
 def _hackbench(done: BootResult, program: Program, row: HackbenchRow) -> Iterator[Sample]:

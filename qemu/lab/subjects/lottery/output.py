@@ -137,6 +137,7 @@ class ServerRow:
     TOOL: ClassVar[str] = "lottery-server"
     case: str
     loans: bool
+    server_tickets: int
     client: int
     tickets: int
     queries: int
