@@ -296,7 +296,7 @@ def test_a_client_that_was_not_served_is_an_error() -> None:
     def unserved(_boot: Boot, program: Program, rows: Rows) -> Rows:
         return [{**row, "queries": 0} for row in rows] if program.what == "transfers" else rows
 
-    with pytest.raises(LabError, match="transfers: a client was not served"):
+    with pytest.raises(LabError, match="transfers-lottery: a client was not served"):
         records_with(unserved)
 
 
@@ -342,43 +342,45 @@ def test_numbers_keep_their_types() -> None:
 
 
 MEASURED = {
-    "cycle_ns at 3000 tasks, list / rbtree": "20.66",
+    "cycle_ns at 3000 tasks, list / rbtree": "20.38",
     "cycle_ns at 100 tasks and above, rbtree / list": (
-        "100 0.773, 300 0.39, 1000 0.132, 3000 0.0484"
+        "100 0.786, 300 0.381, 1000 0.134, 3000 0.0491"
     ),
     "cycle_ns at every size, sums / list": (
-        "2 0.978, 20 0.797, 100 0.483, 300 0.233, 1000 0.0781, 3000 0.0288"
+        "2 0.973, 20 0.795, 100 0.487, 300 0.224, 1000 0.0781, 3000 0.0272"
     ),
-    "cycle_ns at 3000 tasks, list / sums": "34.67",
-    "enqueue_ns at 3000 tasks, rbtree / list": "1.679",
-    "rbtree cycle_ns, 3000 / 100 tasks": "1.147",
+    "cycle_ns at 3000 tasks, list / sums": "36.74",
+    "enqueue_ns at 3000 tasks, rbtree / list": "1.938",
+    "rbtree cycle_ns, 3000 / 100 tasks": "1.232",
     "share_error_sigma, every ratio": "worst 2.16 at 100:1, 8 rows",
     "ratio_10_1": "9.708",
     "yield_ratio: a hog beside one that uses a fifth of its turns": "0.965",
     "draw_error after 10,000 draws, low-variance / independent": "0.0452",
-    "pipe_roundtrip_ns, lottery / other": "0.9318",
+    "pipe_roundtrip_ns, lottery / other": "0.9378",
     "fair_floor_pct under a lottery hog": "4.99",
     "order_correlation of tickets and completion order": "-0.95",
     "smp_share_error_pct, the worst task of each case": "1..16 1.56, 4:1:1:1:1 0.585",
     "displaced_share_pct in the first 100 ms": "101",
-    "hackbench_ms on 1 CPU, lottery / other": "0.988",
-    "hackbench_ms on 4 CPUs, lottery / other": "0.888",
-    "hackbench_busy_pct on 4 CPUs, lottery / other": "1.001",
-    "cyclictest_max_ns, beside lottery hogs / beside fair hogs": "1.382",
+    "hackbench_ms on 1 CPU, lottery / other": "0.987",
+    "hackbench_ms on 4 CPUs, lottery / other": "0.887",
+    "hackbench_busy_pct on 4 CPUs, lottery / other": "1.003",
+    "cyclictest_max_ns, beside lottery hogs / beside fair hogs": "2.336",
     "cyclictest_max_ns beside nothing, fair hogs, lottery hogs, both": (
-        "idle 10310, other 10222, lottery 14128, both 49349065"
+        "idle 10443, other 10623, lottery 24811, both 49156830"
     ),
-    "montecarlo_error_ratio, worst / best of three at the end": "1.102",
-    "montecarlo_law_error_pct, trials against what inflation promises": "0.77",
-    "transfer_ratio, queries of clients with 8:3:1 tickets": "1 7.73, 2 2.99, 3 1.00",
-    "transfer_error_pct, the worst client against its tickets": "2.36",
+    "montecarlo_error_ratio, worst / best of three at the end": "1.104",
+    "montecarlo_law_error_pct, trials against what inflation promises": "0.47",
+    "transfer_ratio, queries of clients with 8:3:1 tickets": "1 8.23, 2 3.07, 3 1.00",
+    "transfer_error_pct of a fair server": "3.55",
+    "transfer_error_pct, the worst client against its tickets": "2.39",
     "viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after": (
-        "A before 2.96, B before 1.99, C before 1.00, A after 2.98, B after 1.00, C after 1.99"
+        "A before 2.98, B before 1.99, C before 1.00, A after 2.94, B after 1.00, C after 2.00"
     ),
-    "viewers_error_pct, the worst frame rate against its tickets": "before 0.85, after 0.62",
+    "viewers_error_pct, the worst frame rate against its tickets": "before 0.50, after 1.11",
 }
 MISSED = {
     "cycle_ns at 3000 tasks, list / sums",
+    "pipe_roundtrip_ns, lottery / other",
     "cyclictest_max_ns, beside lottery hogs / beside fair hogs",
 }
 """The goals that the recorded kernel does not meet."""
@@ -518,16 +520,16 @@ SLOW_SUMS = scaled("scale", "sums", {"draw_ns": 40.0})
         ("montecarlo_error_ratio", alike),
         ("montecarlo_law_error_pct", alike),
         ("viewers_error_pct", unchanged),
-        ("transfer_error_pct", served_in_turn),
+        ("transfer_error_pct, the worst", served_in_turn),
     ],
 )
 def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> None:
     assert ruined(change, name).met is False
 
 
-@pytest.mark.parametrize(("max_ns", "met"), [(10_700, True), (10_800, False)])
+@pytest.mark.parametrize(("max_ns", "met"), [(11_100, True), (11_200, False)])
 def test_the_peer_of_latency_beside_lottery_hogs_are_fair_ones(max_ns: int, met: bool) -> None:
-    """Not an idle CPU, nor both kinds: 10,222 ns beside fair hogs and 5 % more."""
+    """Not an idle CPU, nor both kinds: 10,623 ns beside fair hogs and 5 % more."""
     assert ruined(latency(max_ns), "beside lottery hogs / beside fair hogs").met is met
 
 
