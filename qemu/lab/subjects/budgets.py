@@ -17,11 +17,11 @@ from lab.paths import CHECKED, MATRIX
 GUEST = {
     "boot": 25,
     "kunit": 15,
-    "lottery-api": 20,
+    "lottery-api": 60,
     "lottery-list": 70,
     "lottery-rbtree": 70,
     "lottery-sums": 70,
-    "lottery-tools": 45,
+    "lottery-tools": 110,
     "lottery-smp-list": 35,
     "lottery-smp-sums": 35,
     "lottery-bounds": 70,
