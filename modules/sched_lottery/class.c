@@ -167,23 +167,6 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 	}
 }
 
-/* A turn for a task whose tickets have not won: what it is owed stays as it is. */
-static void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p)
-{
-	struct lottery_rq *lrq = &rq->lottery;
-
-	if (task_on_lottery(p)) {
-		lrq->holder = p;
-		p->lottery.turn_left = lottery_quantum(p);
-	} else {
-		lrq->holder = NULL;
-		lrq->guest = p;
-		lrq->guest_since = rq_clock_task(rq);
-		lrq->guest_left = LOTTERY_QUANTUM_DEFAULT;
-	}
-	lrq->lent_turn = true;
-}
-
 /*
  * Hold a lottery, until one is won by somebody who can run here. NULL if only
  * loans were left, and nobody here can use them.
@@ -214,52 +197,6 @@ static struct task_struct *lottery_draw(struct rq *rq)
 		lottery_begin_turn(rq, p);
 	lottery_core_along(rq, false);
 	return p;
-}
-
-/* Charge the turn of a fair task, which runs in its own class. */
-static void lottery_charge_guest(struct rq *rq)
-{
-	struct lottery_rq *lrq = &rq->lottery;
-	s64 ran = rq_clock_task(rq) - lrq->guest_since;
-
-	lrq->guest_since += ran;
-	lrq->guest_left -= ran;
-	lottery_ran(rq, ran);
-}
-
-/*
- * Does the turn of a fair task go on? It ends when another task has run in between,
- * which is all that is known of a guest that does not run.
- */
-static bool lottery_guest_stays(struct rq *rq)
-{
-	struct lottery_rq *lrq = &rq->lottery;
-
-	if (likely(!lrq->guest))
-		return false;
-	if (lrq->guest == lottery_curr(rq) && task_on_rq_queued(lrq->guest) &&
-	    lottery_can_host(rq, lrq->guest)) {
-		lottery_charge_guest(rq);
-		if (lrq->guest_left > 0)
-			return true;
-	}
-	lrq->guest = NULL;
-	return false;
-}
-
-/* A tick of a fair task's turn; it may be half of one off. */
-static void lottery_guest_tick(struct rq *rq)
-{
-	struct lottery_rq *lrq = &rq->lottery;
-
-	if (!lrq->guest || lrq->guest != lottery_curr(rq))
-		return;
-
-	lottery_charge_guest(rq);
-	if (lrq->guest_left > (s64)TICK_NSEC / 2)
-		return;
-	lrq->guest = NULL;
-	resched_curr(rq);
 }
 
 /**

@@ -103,6 +103,11 @@ static inline u64 lottery_compensated(unsigned int owned, u64 quantum, u64 used)
 /* class.c */
 void lottery_begin_turn(struct rq *rq, struct task_struct *p);
 
+/* guest.c */
+void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p);
+bool lottery_guest_stays(struct rq *rq);
+void lottery_guest_tick(struct rq *rq);
+
 /* reserve.c */
 bool lottery_has_room_to_lend(const struct lottery_rq *lrq);
 

@@ -60,7 +60,7 @@
 /* Letters that are read under the rq lock at a time. */
 #define LOTTERY_LETTERS	16
 
-DEFINE_RAW_SPINLOCK(lottery_loans_lock);
+static DEFINE_RAW_SPINLOCK(lottery_loans_lock);
 
 /* Where a loan should be. */
 enum lottery_whereabouts {
@@ -254,22 +254,10 @@ static void lottery_park(struct rq *rq, struct lottery_loan *loan,
 	raw_spin_unlock(&borrower->pi_lock);
 }
 
-/*
- * Bring @loan, which is held, to where it should be. @rq is locked, its clock is
- * up to date.
- */
-static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
+/* Put @loan, which is held, where it should be. Under lottery_loans_lock. */
+static void lottery_put(struct rq *rq, struct lottery_loan *loan,
+			enum lottery_whereabouts place, struct task_struct *borrower)
 {
-	struct task_struct *borrower = NULL;
-	bool was_active = READ_ONCE(loan->active);
-	enum lottery_whereabouts place = lottery_find_place(rq, loan, &borrower);
-
-	guard(raw_spinlock)(&lottery_loans_lock);
-
-	/* Who has blocked meanwhile has left it to us. */
-	if (loan->active && !was_active)
-		place = LOTTERY_NOT_NOW;
-
 	if (place == LOTTERY_NOWHERE || !loan->active) {
 		loan->state = LOTTERY_LOAN_AT_REST;
 	} else if (place == LOTTERY_ASLEEP) {
@@ -284,6 +272,24 @@ static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
 		list_add_tail(&loan->link, &rq->lottery.lent);
 		lottery_pool_loan(rq, loan);
 	}
+}
+
+/*
+ * Bring @loan, which is held, to where it should be. @rq is locked, its clock is
+ * up to date.
+ */
+static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
+{
+	struct task_struct *borrower = NULL;
+	bool was_active = READ_ONCE(loan->active);
+	enum lottery_whereabouts place = lottery_find_place(rq, loan, &borrower);
+
+	raw_spin_lock(&lottery_loans_lock);
+	/* Who has blocked meanwhile has left it to us. */
+	if (loan->active && !was_active)
+		place = LOTTERY_NOT_NOW;
+	lottery_put(rq, loan, place, borrower);
+	raw_spin_unlock(&lottery_loans_lock);
 }
 
 /* Take the loan into the hand of who has locked @rq. Under lottery_loans_lock. */
@@ -504,8 +510,9 @@ void lottery_loans_retry(struct rq *rq)
 	if (list_empty(&rq->lottery.later))
 		return;
 
-	guard(raw_spinlock)(&lottery_loans_lock);
+	raw_spin_lock(&lottery_loans_lock);
 	lottery_retry(rq, &rq->lottery.later);
+	raw_spin_unlock(&lottery_loans_lock);
 }
 
 /**
@@ -515,8 +522,9 @@ void lottery_loans_retry(struct rq *rq)
  */
 void __lottery_unpark(struct rq *rq, struct task_struct *p)
 {
-	guard(raw_spinlock)(&lottery_loans_lock);
+	raw_spin_lock(&lottery_loans_lock);
 	lottery_retry(rq, &p->lottery.parked);
+	raw_spin_unlock(&lottery_loans_lock);
 }
 
 /**
@@ -549,14 +557,14 @@ void rq_offline_lottery(struct rq *rq)
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_loan *loan;
 
-	guard(raw_spinlock)(&lottery_loans_lock);
-
+	raw_spin_lock(&lottery_loans_lock);
 	lrq->closed = true;
 	list_splice_tail_init(&lrq->mail, &lrq->lent);
 	while ((loan = list_first_entry_or_null(&lrq->lent, struct lottery_loan, link))) {
 		lottery_hold(rq, loan);
 		lottery_put_off(rq, loan);
 	}
+	raw_spin_unlock(&lottery_loans_lock);
 }
 
 /**
@@ -565,7 +573,8 @@ void rq_offline_lottery(struct rq *rq)
  */
 void rq_online_lottery(struct rq *rq)
 {
-	guard(raw_spinlock)(&lottery_loans_lock);
+	raw_spin_lock(&lottery_loans_lock);
 	rq->lottery.closed = false;
+	raw_spin_unlock(&lottery_loans_lock);
 }
 #endif
