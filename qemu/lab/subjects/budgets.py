@@ -17,7 +17,7 @@ from lab.paths import CHECKED, MATRIX
 GUEST = {
     "boot": 25,
     "kunit": 15,
-    "lottery-api": 60,
+    "lottery-api": 20,
     "lottery-list": 70,
     "lottery-rbtree": 70,
     "lottery-sums": 70,

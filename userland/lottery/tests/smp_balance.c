@@ -204,6 +204,13 @@ static void idle_gets_work(struct ktap_case *t)
 #define HIDERS	8U
 #define HIDDEN	3U
 
+static bool are_bound(void *arg)
+{
+	(void)arg;
+	return tasks_on(smp.cpu[0]) + tasks_on(smp.cpu[1]) == HIDERS &&
+	       tasks_on(smp.cpu[2]) == HIDDEN && tasks_on(smp.cpu[3]) == 1;
+}
+
 static bool two_on_last(void *arg)
 {
 	(void)arg;
@@ -231,6 +238,8 @@ static void fuller_cpus_hide_nobody(struct ktap_case *t)
 	for (i = 0; i < HIDERS; i++)
 		herd_add(&h, 100, full);
 	herd_release(&h);
+	expect(t, wait_until(are_bound, NULL, SMP_MOVE_NS),
+	       "not all tasks are on the CPUs that they are bound to");
 	for (i = 0; i < HIDDEN; i++)
 		affinity_set(h.crew.pid[i], 1ULL << smp.cpu[2] | 1ULL << smp.cpu[3]);
 	expect(t, wait_until(two_on_last, NULL, SMP_MOVE_NS),
