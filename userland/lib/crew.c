@@ -108,6 +108,11 @@ static bool is_asleep(void *arg)
 	return task_asleep(*(pid_t *)arg);
 }
 
+bool crew_asleep(struct crew *crew, unsigned int i, u64 timeout_ns)
+{
+	return wait_until(is_asleep, &crew->pid[i], timeout_ns);
+}
+
 void crew_gather(struct crew *crew, u64 timeout_ns)
 {
 	u64 deadline = now_ns() + timeout_ns;
@@ -117,7 +122,7 @@ void crew_gather(struct crew *crew, u64 timeout_ns)
 		die(EXIT_FAILED, "only %u of %u tasks came to the start",
 		    load(&crew->page->arrived), crew->count);
 	for (i = 0; i < crew->count; i++)
-		if (!wait_until(is_asleep, &crew->pid[i], timeout_ns))
+		if (!crew_asleep(crew, i, timeout_ns))
 			die(EXIT_FAILED, "task %u (pid %d) does not sleep",
 			    i + 1, crew->pid[i]);
 }

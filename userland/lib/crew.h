@@ -79,6 +79,8 @@ void crew_refork(struct crew *crew, unsigned int i, CREW_FN((*fn)), const void *
 /* Wait until all are asleep; exits with EXIT_FAILED when they are not. */
 void crew_gather(struct crew *crew, u64 timeout_ns);
 
+/* Wait until child @i sleeps; false when it does not after @timeout_ns. */
+bool crew_asleep(struct crew *crew, unsigned int i, u64 timeout_ns);
 /* Make child @i a lottery task; exits with EXIT_FAILED when that fails. */
 void crew_enlist(struct crew *crew, unsigned int i, u32 tickets, u64 quantum_ns);
 

@@ -5,7 +5,6 @@
 #include "clock.h"
 #include "hog.h"
 #include "lottery_sched.h"
-#include "procfs.h"
 #include "work.h"
 
 #define START_NS	(60 * NSEC_PER_SEC)
@@ -57,11 +56,6 @@ CREW_FN(hog)
 	return hog_work(crew, i, spin, NULL);
 }
 
-static bool is_asleep(void *arg)
-{
-	return task_asleep(*(pid_t *)arg);
-}
-
 bool hog_rest(struct crew *crew, unsigned int i, u64 timeout_ns)
 {
 	struct crew_slot *slot = &crew->page->slot[i];
@@ -69,7 +63,7 @@ bool hog_rest(struct crew *crew, unsigned int i, u64 timeout_ns)
 
 	store(&slot->rest, 1);
 	return futex_await(&slot->resting, 1, deadline) &&
-	       wait_until(is_asleep, &crew->pid[i], timeout_ns);
+	       crew_asleep(crew, i, timeout_ns);
 }
 
 void hog_wake(struct crew *crew, unsigned int i)

@@ -149,6 +149,14 @@ u64 lottery_tasks(const struct lottery_state *state)
 	return sum;
 }
 
+u64 tickets_in_pools(void)
+{
+	struct lottery_state state;
+
+	lottery_read(&state);
+	return lottery_tickets(&state);
+}
+
 void lottery_switch(const char *name, bool on)
 {
 	char path[96];

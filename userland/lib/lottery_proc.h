@@ -55,6 +55,11 @@ const struct lottery_cpu *lottery_find(const struct lottery_state *state,
 /* Sums over all CPUs. */
 u64 lottery_tickets(const struct lottery_state *state);
 u64 lottery_tasks(const struct lottery_state *state);
+/*
+ * The tickets in all pools now; a task that moves meanwhile can be in it twice or not.
+ * Exits like lottery_read().
+ */
+u64 tickets_in_pools(void);
 
 /* Switch kernel.sched_lottery_@name; exits with EXIT_FAILED when that cannot be done. */
 void lottery_switch(const char *name, bool on);

@@ -94,10 +94,7 @@ static bool await_mark(struct boost *b, enum role who, enum mark mark)
 
 static u64 tickets_added(const struct boost *b)
 {
-	struct lottery_state state;
-
-	lottery_read(&state);
-	return lottery_tickets(&state) - b->others;
+	return tickets_in_pools() - b->others;
 }
 
 /* The owner holds the mutex and is in the pool. */

@@ -36,14 +36,6 @@ void subject_join(struct subject *s, u32 tickets, u64 quantum_ns)
 	crew_enlist(&s->crew, 0, tickets, quantum_ns);
 }
 
-static u64 tickets_in_pools(void)
-{
-	struct lottery_state state;
-
-	lottery_read(&state);
-	return lottery_tickets(&state);
-}
-
 void subject_wake(struct subject *s)
 {
 	s->others = tickets_in_pools();

@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "lend.h"
 #include "lottery_proc.h"
-#include "procfs.h"
 #include "work.h"
 
 /* A fair task has, beside its turns, what the fair server gives to fair tasks. */
@@ -102,14 +101,6 @@ static void make_mutexes(struct stage *s)
 	}
 }
 
-static u64 tickets_in_pools(void)
-{
-	struct lottery_state state;
-
-	lottery_read(&state);
-	return lottery_tickets(&state);
-}
-
 void stage_open(struct stage *s, const u32 *tickets, unsigned int count)
 {
 	unsigned int i;
@@ -163,14 +154,9 @@ static bool is_done(void *arg)
 	return load64(&slot->rounds) == load(&slot->mark);
 }
 
-static bool is_asleep(void *arg)
-{
-	return task_asleep(*(pid_t *)arg);
-}
-
 void await_asleep(struct ktap_case *t, struct stage *s, unsigned int i)
 {
-	expect(t, wait_until(is_asleep, &s->crew.pid[i], LEND_WAIT_NS),
+	expect(t, crew_asleep(&s->crew, i, LEND_WAIT_NS),
 	       "actor %u does not sleep", i);
 }
 

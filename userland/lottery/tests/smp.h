@@ -54,9 +54,6 @@ void herd_destroy(struct herd *h);
 /* Every hog that is alive gets ahead within SMP_MOVE_NS; fails the test. */
 bool expect_progress(struct ktap_case *t, struct herd *h);
 
-/* The sum of all CPUs; a task that moves meanwhile can be in it twice or not. */
-u64 tickets_in_pools(void);
-
 /* How many lottery tasks a CPU has; 0 when it is offline. */
 u64 tasks_on(u32 cpu);
 

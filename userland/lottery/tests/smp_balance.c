@@ -262,18 +262,13 @@ static CREW_FN(sleeper)
 	return 0;
 }
 
-static bool is_asleep(void *arg)
-{
-	return task_asleep(*(pid_t *)arg);
-}
-
 /* Wake it, allowed on @mask, for the time with this number; where it was then. */
 static u64 wake_sleeper(struct ktap_case *t, struct crew *crew, unsigned int i, u64 mask,
 			u32 turn)
 {
 	struct crew_slot *slot = &crew->page->slot[i];
 
-	expect(t, wait_until(is_asleep, &crew->pid[i], SMP_WAIT_NS), "it does not sleep");
+	expect(t, crew_asleep(crew, i, SMP_WAIT_NS), "it does not sleep");
 	affinity_set(crew->pid[i], mask);
 	futex_set(&slot->rest, turn);
 	expect(t, futex_await(&slot->mark, turn, now_ns() + SMP_WAIT_NS), "it does not wake");

@@ -26,14 +26,6 @@ void fifo_start(struct crew *crew, CREW_FN((*fn)), u32 cpu)
 		die(EXIT_FAILED, "no SCHED_FIFO task: %s", strerror(errno));
 }
 
-u64 tickets_in_pools(void)
-{
-	struct lottery_state state;
-
-	lottery_read(&state);
-	return lottery_tickets(&state);
-}
-
 void herd_create(struct herd *h)
 {
 	h->count = 0;

@@ -9,7 +9,6 @@
 #include "args.h"
 #include "clock.h"
 #include "hog.h"
-#include "procfs.h"
 #include "smp_pulse.h"
 #include "work.h"
 
@@ -178,11 +177,6 @@ struct intrusion *intruder_add(struct herd *h, u32 cpu)
 	return intrusion;
 }
 
-static bool is_asleep(void *arg)
-{
-	return task_asleep(*(pid_t *)arg);
-}
-
 /*
  * It has the slot behind those of the herd, which does not count it. That it hears of
  * its task displaces somebody for a moment, so that places are given out afterwards.
@@ -196,7 +190,7 @@ bool intrude(struct ktap_case *t, struct herd *h, struct intrusion *in)
 	in->come_ns = now_ns() + SETTLE_NS;
 	futex_set(&slot->rest, turn);
 	if (!expect(t, futex_await(&slot->resting, turn, deadline) &&
-		    wait_until(is_asleep, &h->crew.pid[h->count], SMP_WAIT_NS),
+		    crew_asleep(&h->crew, h->count, SMP_WAIT_NS),
 		    "the SCHED_FIFO hog does not sleep"))
 		return false;
 	place(t, h);
