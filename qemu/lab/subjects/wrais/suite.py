@@ -31,7 +31,8 @@ LESS_DATA = ("--probe", "fsync", "-w", "1", "--limit", "400")
 # A short window: who uses the disk for a second has used it for long.
 WINDOW = ("--knob", "floor_window_ms=1000")
 RANDOM = ("--probe", "random", "--pages", "1000", *WINDOW)
-ENDLESS = ("--endless", "3", *WINDOW)
+# A small reader leaves the others a third of the disk: owed more, they are paid surely.
+ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
 # Anybody may have this class; it starts slowly.
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
 NOT_FOR_OTHERS = (
