@@ -18,9 +18,9 @@ SCHEDS = ("bfq", "mq-deadline", "kyber", "none")
 PRIVILEGED = ("--sched", "bfq", "--wrais", "all")
 # What a start is, and the counters that it makes grow.
 PROBES = {
-    "fsync": ("copy_outs", "inherits"),
-    "write70": ("dirty_breaks", "dirty_naps", "dirty_holds"),
-    "think": ("think_turns",),
+    "fsync": ((), ("copy_outs", "inherits")),
+    "write70": ((), ("dirty_breaks", "dirty_naps", "dirty_holds")),
+    "think": (("--pages", "6000"), ("think_turns",)),
 }
 # Metadata in plenty, and an inode that is always being written.
 JOURNAL_DATA = (
@@ -114,8 +114,8 @@ def _io() -> Boot:
             _run("privileged-4r4w", *PRIVILEGED, load=4),
             _run("unprivileged", *PRIVILEGED, *UNPRIVILEGED, expect=NOT_FOR_OTHERS),
             *(
-                _run(f"probe-{probe}", *PRIVILEGED, "--probe", probe, expect=expect)
-                for probe, expect in PROBES.items()
+                _run(f"probe-{probe}", *PRIVILEGED, "--probe", probe, *args, expect=expect)
+                for probe, (args, expect) in PROBES.items()
             ),
             *(
                 _run(f"no-{part}", *PRIVILEGED, "--wrais", f"all,-{part}", *args, expect=expect)
