@@ -6,6 +6,7 @@
 #include <net/checksum.h>
 #include <net/ip.h>
 
+#include "check.h"
 #include "source.h"
 
 #define SOURCE_PORT	9
@@ -106,10 +107,8 @@ static void set_wrong_check(struct headers *h)
 
 	h->udp.check = 0;
 	sum = csum_partial(&h->udp, length, 0);
-	h->udp.check = csum_tcpudp_magic(h->ip.saddr, h->ip.daddr, length, IPPROTO_UDP, sum);
-	h->udp.check = (__force __sum16)~h->udp.check;
-	if (!h->udp.check)	/* would mean that there is none */
-		h->udp.check = (__force __sum16)htons(1);
+	h->udp.check = nll_wrong_check(csum_tcpudp_magic(h->ip.saddr, h->ip.daddr, length,
+							 IPPROTO_UDP, sum));
 }
 
 /**

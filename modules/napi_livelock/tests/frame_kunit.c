@@ -5,6 +5,7 @@
 
 #include "frame.h"
 #include "hw.h"
+#include "source/check.h"
 #include "tests.h"
 
 #define FRAME_MAX	1522
@@ -59,10 +60,23 @@ static void frame_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_frame_check(FRAME(100), FRAME_MAX, &discarding), NLL_GOOD);
 }
 
+/* Of any right checksum of UDP: in its arithmetic 0 and 0xffff are one number. */
+static void frame_wrong_check(struct kunit *test)
+{
+	unsigned int right, wrong;
+
+	for (right = 0; right <= U16_MAX; right++) {
+		wrong = (__force u16)nll_wrong_check((__force __sum16)right);
+		KUNIT_ASSERT_NE(test, wrong, 0);
+		KUNIT_ASSERT_NE(test, wrong % U16_MAX, right % U16_MAX);
+	}
+}
+
 static struct kunit_case nll_frame_cases[] = {
 	KUNIT_CASE(frame_lengths),
 	KUNIT_CASE(frame_errors),
 	KUNIT_CASE(frame_parts),
+	KUNIT_CASE(frame_wrong_check),
 	{}
 };
 
