@@ -3,17 +3,21 @@
 
 Takes QEMU's own arguments. In the kernel command line, fake.replay=NAME is the
 golden directory and fake.end=exit|hang|signal|status says how it ends: as after
-power off, never, killed, or with exit status 1 and a message.
+power off, later than any watchdog here waits, killed, or with exit status 1 and a
+message.
 """
 
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 GOLDEN = Path(__file__).parent
 PIECE = 37
+# A watchdog that never fires is to fail a test, not to let it wait for ever.
+HANG_S = 60
 
 
 def chardev(argv: Sequence[str], ident: str) -> Path:
@@ -41,8 +45,7 @@ def replay(source: Path, target: Path) -> None:
 def end(how: str) -> int:
     """Come to the end that was asked for."""
     if how == "hang":
-        while True:
-            signal.pause()
+        time.sleep(HANG_S)
     if how == "signal":
         os.kill(os.getpid(), signal.SIGKILL)
     if how == "status":

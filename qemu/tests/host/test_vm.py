@@ -4,11 +4,10 @@
 import fcntl
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,24 +29,6 @@ OK, FAIL, SKIP, CRASH, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.CRA
 QEMU = Path(__file__).resolve().parents[2]
 
 Replay = Callable[..., BootResult]
-
-
-# No test here needs as long; a watchdog that never fires would let one wait for ever.
-PATIENCE_S = 60
-
-
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    """A test that waits for ever fails."""
-
-    def over(number: int, frame: object) -> None:
-        pytest.fail(f"it did not end within {PATIENCE_S} s")
-
-    old = signal.signal(signal.SIGALRM, over)
-    signal.alarm(PATIENCE_S)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, old)
 
 
 @pytest.fixture
