@@ -110,10 +110,16 @@ static const struct cpumask *lottery_near(int cpu, int flags)
 					   cpu_rq(cpu)->rd->span;
 }
 
+/* What the tickets of @p will be worth: in a currency as much as the last time. */
+static unsigned int lottery_likely_worth(const struct task_struct *p)
+{
+	return (p->lottery.crq ? p->lottery.counted : 0) ?: lottery_task_tickets(p);
+}
+
 /* For how much @p would wait on @rq, where it was if @here. */
 static u64 lottery_wait_on(struct rq *rq, struct task_struct *p, bool here, int flags)
 {
-	u64 own = (u64)lottery_task_tickets(p) << LOTTERY_LOAD_SHIFT;
+	u64 own = (u64)lottery_likely_worth(p) << LOTTERY_LOAD_SHIFT;
 	u64 load = lottery_load_now(rq);
 
 	/* In favour of staying; at an exec it is in the sum. */
@@ -204,10 +210,10 @@ static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
 	u64 from, to, gap;
 
 	while ((p = lottery_next_move(src, dst, &scan))) {
-		to = lottery_load(dst, dst->lottery.owned + p->lottery.owned);
+		to = lottery_load(dst, dst->lottery.owned + p->lottery.counted);
 		if (to >= load - load / LOTTERY_SLACK && !anyhow)
 			continue;
-		from = lottery_load(src, src->lottery.owned - p->lottery.owned);
+		from = lottery_load(src, src->lottery.owned - p->lottery.counted);
 		gap = from > to ? from - to : to - from;
 		if (gap < best_gap) {
 			best_gap = gap;
@@ -237,13 +243,13 @@ static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
 		return NULL;
 
 	while ((p = lottery_next_move(src, dst, &scan))) {
-		to = lottery_load(dst, dst->lottery.owned + p->lottery.owned);
-		from = lottery_load(src, src->lottery.owned - p->lottery.owned);
+		to = lottery_load(dst, dst->lottery.owned + p->lottery.counted);
+		from = lottery_load(src, src->lottery.owned - p->lottery.counted);
 		if (to > load + load / 4 || to < from)
 			continue;
 		/* As long as they differ by less than that, gaps are the same. */
 		gap = div64_u64(to - from, load / LOTTERY_SLACK + 1);
-		lag = lottery_account_lag(&src->lottery.account, p->lottery.owned,
+		lag = lottery_account_lag(&src->lottery.account, p->lottery.counted,
 					  p->lottery.lag);
 		if (gap < best_gap || (gap == best_gap && lag < best_lag)) {
 			best_gap = gap;
@@ -364,7 +370,7 @@ static void lottery_set_waiting(struct rq *rq, bool waits)
 
 static bool lottery_should_pull(struct rq *rq)
 {
-	return atomic_read(&lottery_nr_waiting) && !rq->lottery.pool.nr &&
+	return atomic_read(&lottery_nr_waiting) && !rq->lottery.entries &&
 	       cpu_active(cpu_of(rq)) &&
 	       time_after_eq(jiffies, rq->lottery.next_pull);
 }
@@ -482,7 +488,7 @@ void lottery_account_tick(struct rq *rq)
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_account *a = &lrq->account;
 
-	if (!lrq->pool.nr)
+	if (!lrq->entries)
 		return;
 
 	WRITE_ONCE(a->blocked, lottery_rt_runs(rq) && !a->ran ? a->blocked + 1 : 0);
@@ -511,7 +517,7 @@ void lottery_tick_balance(struct rq *rq)
 	struct lottery_survey survey;
 	struct rq_flags rf;
 
-	if (!READ_ONCE(lrq->pool.nr) || time_before(jiffies, lrq->next_balance) ||
+	if (!READ_ONCE(lrq->entries) || time_before(jiffies, lrq->next_balance) ||
 	    !cpu_active(cpu_of(rq)))
 		return;
 

@@ -52,7 +52,7 @@ static inline unsigned int lottery_nr_waits(struct rq *rq)
 /* Does it run nothing that a lottery task would have to wait for? */
 static inline bool lottery_is_free(struct rq *rq)
 {
-	return !READ_ONCE(rq->lottery.pool.nr) && !lottery_rt_runs(rq);
+	return !READ_ONCE(rq->lottery.entries) && !lottery_rt_runs(rq);
 }
 
 /* balance.c */
@@ -120,7 +120,7 @@ static inline struct lottery_account *lottery_open_account(struct rq *rq)
 {
 	struct lottery_account *a = &rq->lottery.account;
 
-	if (rq->lottery.pool.nr == 1) {
+	if (rq->lottery.entries == 1) {
 		a->clock = rq_clock_task(rq);
 		a->ran = 0;
 		a->behind = 0;
@@ -137,7 +137,7 @@ static inline struct lottery_account *lottery_open_account(struct rq *rq)
  */
 static inline void lottery_join(struct rq *rq, struct task_struct *p)
 {
-	p->lottery.lag = lottery_account_join(lottery_open_account(rq), p->lottery.owned,
+	p->lottery.lag = lottery_account_join(lottery_open_account(rq), p->lottery.counted,
 					      p->lottery.lag);
 }
 
@@ -148,7 +148,7 @@ static inline void lottery_join(struct rq *rq, struct task_struct *p)
  */
 static inline void lottery_leave(struct rq *rq, struct task_struct *p)
 {
-	p->lottery.lag = lottery_account_leave(&rq->lottery.account, p->lottery.owned,
+	p->lottery.lag = lottery_account_leave(&rq->lottery.account, p->lottery.counted,
 					       p->lottery.lag);
 }
 
@@ -161,8 +161,7 @@ static inline void lottery_leave(struct rq *rq, struct task_struct *p)
  */
 static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	loan->carried = lottery_account_join(lottery_open_account(rq), lottery_pooled(loan),
-					     0);
+	loan->carried = lottery_account_join(lottery_open_account(rq), loan->counted, 0);
 }
 
 /**
@@ -172,7 +171,7 @@ static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
  */
 static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	lottery_account_leave(&rq->lottery.account, lottery_pooled(loan), loan->carried);
+	lottery_account_leave(&rq->lottery.account, loan->counted, loan->carried);
 }
 #else
 static inline void lottery_join(struct rq *rq, struct task_struct *p) { }

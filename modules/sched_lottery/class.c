@@ -17,7 +17,6 @@
  * The running task stays in the pool.
  */
 
-#include <linux/errno.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -25,8 +24,6 @@
 #include <linux/percpu.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
-
-#include <uapi/linux/sched/types.h>
 
 #include "balance.h"
 #include "pelt.h"
@@ -58,6 +55,8 @@ void init_lottery_rq(struct lottery_rq *lrq)
 	lrq->pool.tickets = 0;
 	lrq->pool.nr = 0;
 	lrq->owned = 0;
+	lrq->entries = 0;
+	INIT_LIST_HEAD(&lrq->currencies);
 	lottery_pool_ops->init(&lrq->pool);
 	lrq->nr = 0;
 	INIT_LIST_HEAD(&lrq->migratable);
@@ -78,6 +77,8 @@ void init_lottery_task(struct task_struct *p)
 	INIT_LIST_HEAD(&p->lottery.loans);
 	INIT_LIST_HEAD(&p->lottery.parked);
 	init_lottery_loan(&p->lottery.loan, p);
+	p->lottery.crq = NULL;
+	p->lottery.counted = 0;
 	p->lottery.entry.kind = LOTTERY_TASK;
 	p->lottery.turn_left = 0;
 	p->lottery.used = 0;
@@ -127,16 +128,27 @@ u64 lottery_random_below(struct rnd_state *rnd, u64 total)
  * won its part of them up to a few, not up to the root of N. Each number on its
  * own is as likely as any other, since the sequence begins at a random one.
  */
-static u64 lottery_winning(struct rq *rq)
+static u64 lottery_winning(struct rq *rq, const struct lottery_pool *pool, u64 *point)
 {
-	struct lottery_rq *lrq = &rq->lottery;
-
 	if (static_branch_unlikely(&lottery_low_variance)) {
-		lrq->point += LOTTERY_GOLDEN;
-		return mul_u64_u64_shr(lrq->point, lrq->pool.tickets, 64);
+		*point += LOTTERY_GOLDEN;
+		return mul_u64_u64_shr(*point, pool->tickets, 64);
 	}
-	return lottery_random_below(per_cpu_ptr(&lottery_rnd, cpu_of(rq)),
-				    lrq->pool.tickets);
+	return lottery_random_below(per_cpu_ptr(&lottery_rnd, cpu_of(rq)), pool->tickets);
+}
+
+/* The ticket that has won is one of a currency: which of its own tickets has? */
+static struct lottery_entry *lottery_draw_within(struct rq *rq, struct lottery_entry *e)
+{
+	struct lottery_crq *crq;
+
+	while (e->kind == LOTTERY_CURRENCY) {
+		crq = container_of(e, struct lottery_crq, entry);
+		crq->wins++;
+		e = lottery_rbtree_draw(&crq->pool,
+					lottery_winning(rq, &crq->pool, &crq->point));
+	}
+	return e;
 }
 
 /* The parts of tickets that @p takes part with now. */
@@ -162,8 +174,8 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 	p->lottery.turn_left = lottery_quantum(p);
 	if (p->lottery.used) {
 		p->lottery.used = 0;
-		lottery_pool_reweight(&lrq->pool, &p->lottery.entry,
-				      lottery_effective(p));
+		lottery_set_parts(rq, p->lottery.crq, &p->lottery.entry,
+				  lottery_effective(p));
 	}
 }
 
@@ -181,7 +193,10 @@ static struct task_struct *lottery_draw(struct rq *rq)
 
 	do {
 		/* The only ticket holder wins; it needs no random number for that. */
-		e = lottery_pool_draw(pool, pool->nr > 1 ? lottery_winning(rq) : 0);
+		e = lottery_pool_draw(pool, pool->nr > 1 ?
+				      lottery_winning(rq, pool, &lrq->point) : 0);
+		if (unlikely(e->kind == LOTTERY_CURRENCY))
+			e = lottery_draw_within(rq, e);
 		p = e->kind == LOTTERY_LOAN ? lottery_borrower(rq, e) :
 			      container_of(e, struct task_struct, lottery.entry);
 	} while (!p && pool->nr);
@@ -207,6 +222,7 @@ void lottery_tick(struct rq *rq)
 {
 	lottery_guest_tick(rq);
 	lottery_loans_retry(rq);
+	lottery_weigh_some(rq);
 	lottery_account_tick(rq);
 }
 
@@ -247,6 +263,19 @@ static void lottery_give_back(struct rq *rq, struct task_struct *p)
 		p->lottery.used = max_t(s64, lottery_quantum(p) - left, 1);
 }
 
+/* What the tickets of a currency are worth changes while they are here. */
+static void lottery_count_again(struct rq *rq, struct task_struct *p)
+{
+	unsigned int worth = lottery_worth(p->lottery.crq, p->lottery.owned);
+
+	if (worth == p->lottery.counted)
+		return;
+	lottery_leave(rq, p);
+	rq->lottery.owned += (s64)worth - p->lottery.counted;
+	p->lottery.counted = worth;
+	lottery_join(rq, p);
+}
+
 /*
  * A task leaves the pool on DEQUEUE_SAVE, too: the class may be another one
  * when it is restored, even with the priority unchanged, and so may the
@@ -266,10 +295,12 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 		if ((flags & ENQUEUE_RESTORE) && !lrq->holder)
 			lrq->holder = p;
 	}
+	p->lottery.crq = lottery_crq_of(rq, p);
 	p->lottery.owned = lottery_task_tickets(p);
 	p->lottery.entry.tickets = lottery_effective(p);
-	lottery_pool_insert(&lrq->pool, &p->lottery.entry);
-	lrq->owned += p->lottery.owned;
+	lottery_put_in(rq, p->lottery.crq, &p->lottery.entry, p->lottery.owned);
+	p->lottery.counted = lottery_worth(p->lottery.crq, p->lottery.owned);
+	lrq->owned += p->lottery.counted;
 	if (p->nr_cpus_allowed > 1)
 		list_add_tail(&p->lottery.migratable, &lrq->migratable);
 	if (!lrq->nr++)
@@ -297,8 +328,8 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 			lottery_give_back(rq, p);
 	}
 	lottery_leave(rq, p);
-	lottery_pool_remove(&lrq->pool, &p->lottery.entry);
-	lrq->owned -= p->lottery.owned;
+	lottery_take_out(rq, p->lottery.crq, &p->lottery.entry, p->lottery.owned);
+	lrq->owned -= p->lottery.counted;
 	list_del_init(&p->lottery.migratable);
 	if (!--lrq->nr)
 		lottery_emptied(rq);
@@ -323,10 +354,10 @@ static void yield_task_lottery(struct rq *rq)
 		return;
 
 	lrq->holder = NULL;
-	if (lrq->pool.nr > 1) {
+	if (lrq->entries > 1) {
 		lottery_give_back(rq, curr);
-		lottery_pool_reweight(&lrq->pool, &curr->lottery.entry,
-				      lottery_effective(curr));
+		lottery_set_parts(rq, curr->lottery.crq, &curr->lottery.entry,
+				  lottery_effective(curr));
 	}
 }
 
@@ -349,7 +380,7 @@ struct task_struct *pick_task_lottery(struct rq *rq)
 {
 	struct task_struct *holder = rq->lottery.holder;
 
-	if (!rq->lottery.pool.nr)
+	if (!rq->lottery.entries)
 		return NULL;
 	if (lottery_guest_stays(rq))
 		return rq->lottery.guest;
@@ -404,6 +435,8 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	struct lottery_rq *lrq = &rq->lottery;
 
 	update_curr_lottery(rq);
+	if (unlikely(p->lottery.crq))
+		lottery_count_again(rq, p);
 	if (!queued)
 		lottery_update_load_avg(rq, 1);
 
@@ -411,7 +444,7 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	if (queued ? p->lottery.turn_left > 0 : !lottery_turn_over(p))
 		return;
 
-	if (lottery_core_turn_over(rq, p) || lrq->pool.nr > 1) {
+	if (lottery_core_turn_over(rq, p) || lrq->entries > 1) {
 		lrq->holder = NULL;
 		resched_curr(rq);
 	} else {
@@ -458,7 +491,7 @@ static int balance_lottery(struct rq *rq, struct task_struct *prev, struct rq_fl
 	lottery_balance(rq, rf);
 
 	return sched_stop_runnable(rq) || sched_dl_runnable(rq) ||
-	       sched_rt_runnable(rq) || rq->lottery.pool.nr;
+	       sched_rt_runnable(rq) || rq->lottery.entries;
 }
 #endif
 
@@ -494,98 +527,6 @@ DEFINE_SCHED_CLASS(lottery) = {
 	.uclamp_enabled		= 1,
 #endif
 };
-
-/*
- * What sched_setattr(2) and its older relatives say of a lottery task. It is
- * checked before the run queue is locked, so that bad input changes nothing;
- * it is stored with the rq lock held and the task off its pool, see
- * __sched_setscheduler().
- */
-
-/**
- * lottery_check_attr() - may @attr be set together with @policy?
- * @policy: the policy that the task will have
- * @attr: what the caller asks for
- *
- * Return: 0, or -EINVAL for a nonzero padding or tickets without the lottery
- * policy, or -ERANGE for more than LOTTERY_TICKETS_MAX tickets, or a quantum
- * outside of LOTTERY_QUANTUM_MIN..LOTTERY_QUANTUM_MAX.
- */
-int lottery_check_attr(int policy, const struct sched_attr *attr)
-{
-	if (attr->__pad)
-		return -EINVAL;
-
-	if (!lottery_policy(policy))
-		return attr->sched_tickets ? -EINVAL : 0;
-
-	if (attr->sched_tickets > LOTTERY_TICKETS_MAX)
-		return -ERANGE;
-
-	if (attr->sched_runtime &&
-	    (attr->sched_runtime < LOTTERY_QUANTUM_MIN ||
-	     attr->sched_runtime > LOTTERY_QUANTUM_MAX))
-		return -ERANGE;
-
-	return 0;
-}
-
-/**
- * lottery_attr_changed() - does @attr differ from what @p has?
- * @p: a lottery task, with its rq locked
- * @attr: what the caller asks for, checked
- */
-bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr)
-{
-	return attr->sched_tickets != p->lottery.tickets ||
-	       attr->sched_runtime != p->lottery.quantum ||
-	       attr->sched_nice != task_nice(p);
-}
-
-/**
- * lottery_set_attr() - give @p what @attr says
- * @p: a task that becomes or is a lottery task, locked and not in a pool
- * @attr: what the caller asks for, checked
- */
-void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr)
-{
-	p->static_prio = NICE_TO_PRIO(attr->sched_nice);
-	p->lottery.tickets = attr->sched_tickets;
-	p->lottery.quantum = attr->sched_runtime;
-}
-
-/**
- * lottery_get_attr() - what @p was given, in the form that sets it again
- * @p: a lottery task
- * @attr: where to store it
- */
-void lottery_get_attr(struct task_struct *p, struct sched_attr *attr)
-{
-	attr->sched_nice = task_nice(p);
-	attr->sched_tickets = p->lottery.tickets;
-	attr->sched_runtime = p->lottery.quantum;
-}
-
-/**
- * lottery_legacy_attr() - complete the request of a call without tickets
- * @p: the task it is for, not locked
- * @attr: the request that _sched_setscheduler() made up
- *
- * sched_setparam(2) keeps what a lottery task has; sched_setscheduler(2)
- * starts from the nice value. If the policy changes under our feet, the
- * request fails with -EINVAL, as it does for a task that becomes real-time.
- */
-void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr)
-{
-	int policy = attr->sched_policy;
-
-	if (policy >= 0) {
-		if (lottery_policy(policy))
-			attr->sched_runtime = 0;
-	} else if (task_has_lottery_policy(p)) {
-		lottery_get_attr(p, attr);
-	}
-}
 
 static int __init lottery_seed(void)
 {

@@ -11,6 +11,8 @@
 
 #include "sched.h"
 
+#include "currency.h"
+
 /* A turn of a task that was given none [ns]. */
 #define LOTTERY_QUANTUM_DEFAULT	TICK_NSEC
 /*
@@ -21,10 +23,11 @@
 /* A task that used less of its turn than one part of these is taken for one part. */
 #define LOTTERY_COMPENSATION_MAX 100
 
-/* Whose tickets an entry of a pool has, or whose they are to be used by. */
+/* Who has, or shares, what the tickets of an entry win. */
 enum lottery_kind {
 	LOTTERY_TASK,
 	LOTTERY_LOAN,
+	LOTTERY_CURRENCY,
 };
 
 /**
@@ -39,16 +42,20 @@ static inline struct task_struct *lottery_curr(const struct rq *rq)
 
 /**
  * lottery_task_tickets() - the tickets that @p owns
- * @p: a task; its nice value and tickets do not change meanwhile
+ * @p: a task; its nice value, tickets and currency do not change meanwhile
  *
  * Return: what it was given, or else the weight of its nice value, so that
- * the proportions are those of SCHED_OTHER (1024 for nice 0).
+ * the proportions are those of SCHED_OTHER (1024 for nice 0). What it was given
+ * within a currency is no more than that in the base currency: there it takes a
+ * privilege to have more.
  */
 static inline unsigned int lottery_task_tickets(const struct task_struct *p)
 {
-	if (p->lottery.tickets)
-		return p->lottery.tickets;
-	return sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+	unsigned int weight = sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+
+	if (unlikely(p->lottery.inner) && !lottery_currency_of(p))
+		return min(p->lottery.tickets ?: weight, weight);
+	return p->lottery.tickets ?: weight;
 }
 
 /**
@@ -119,6 +126,7 @@ struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
 void __lottery_lend(struct rq *rq, struct task_struct *p);
 void __lottery_take_back(struct rq *rq, struct task_struct *p);
 void lottery_loans_retry(struct rq *rq);
+void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool);
 void rq_online_lottery(struct rq *rq);
 void rq_offline_lottery(struct rq *rq);
 

@@ -66,7 +66,7 @@ void __lottery_core_pass(struct rq *rq, struct task_struct *p)
 	u64 *pass = &p->lottery.pass;
 
 	if (p->lottery.core_ran)
-		*pass += lottery_per_ticket(p->lottery.core_ran, p->lottery.owned);
+		*pass += lottery_per_ticket(p->lottery.core_ran, p->lottery.counted);
 	else if (lottery_less(*pass, rq->lottery.pass))
 		*pass = rq->lottery.pass;
 	p->lottery.core_ran = 0;

@@ -184,22 +184,21 @@ lottery_find_place(struct rq *rq, struct lottery_loan *loan,
 
 static void lottery_pool_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	struct lottery_rq *lrq = &rq->lottery;
 	unsigned int owned = READ_ONCE(loan->owned);
 
+	loan->crq = lottery_crq_of(rq, loan->lender);
 	loan->entry.tickets = (u64)owned << LOTTERY_PART_SHIFT;
-	lottery_pool_insert(&lrq->pool, &loan->entry);
-	lrq->owned += owned;
+	lottery_put_in(rq, loan->crq, &loan->entry, owned);
+	loan->counted = lottery_worth(loan->crq, owned);
+	rq->lottery.owned += loan->counted;
 	lottery_join_loan(rq, loan);
 }
 
 static void lottery_unpool_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	struct lottery_rq *lrq = &rq->lottery;
-
 	lottery_leave_loan(rq, loan);
-	lottery_pool_remove(&lrq->pool, &loan->entry);
-	lrq->owned -= lottery_pooled(loan);
+	lottery_take_out(rq, loan->crq, &loan->entry, lottery_pooled(loan));
+	rq->lottery.owned -= loan->counted;
 }
 
 /* Hand @loan to @cpu. Under lottery_loans_lock. */
@@ -311,8 +310,7 @@ static void lottery_hold(struct rq *rq, struct lottery_loan *loan)
  * @rq: a run queue, locked
  * @e: the loan's entry, in the pool of @rq
  *
- * Return: the borrower, queued here; or NULL: then the loan is not in the pool
- * any more.
+ * Return: the borrower, queued here; or NULL: then the loan is not there any more.
  */
 struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 {
@@ -320,7 +318,8 @@ struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 	struct task_struct *borrower;
 	bool here;
 
-	here = lottery_find_place(rq, loan, &borrower) == LOTTERY_HERE;
+	here = lottery_find_place(rq, loan, &borrower) == LOTTERY_HERE &&
+	       loan->crq == lottery_crq_of(rq, loan->lender);
 	if (here && lottery_can_host(rq, borrower))
 		return borrower;
 
@@ -333,6 +332,26 @@ struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 	if (!here)
 		lottery_settle(rq, loan);
 	return NULL;
+}
+
+/**
+ * lottery_evict_loans() - nobody else is in a currency any more
+ * @rq: a run queue, locked, and the clock up to date
+ * @pool: that of the currency there
+ *
+ * What lenders still have there that have left it goes where they are now.
+ */
+void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool)
+{
+	struct lottery_loan *loan;
+
+	while (pool->nr) {
+		loan = lottery_loan_of(lottery_rbtree_draw(pool, 0));
+		scoped_guard(raw_spinlock, &lottery_loans_lock) {
+			lottery_hold(rq, loan);
+			lottery_put_off(rq, loan);
+		}
+	}
 }
 
 /* A lender blocks or wakes up: tell the loan. Its rq is locked. */

@@ -137,7 +137,7 @@ static int lottery_revoke(pid_t pid)
  * sched_lottery_prctl() - what PR_LOTTERY asks for
  * @op: PR_LOTTERY_*
  * @arg3: LEND: a struct prctl_lottery_loan of user space. REVOKE: the borrower's
- *	pid, or 0 for all.
+ *	pid, or 0 for all. CURRENCY: see lottery_process_currency().
  * @arg4: LEND: the size of that structure
  * @arg5: 0
  *
@@ -167,6 +167,8 @@ int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4
 		if (arg4 || arg3 > INT_MAX)
 			return -EINVAL;
 		return lottery_revoke(arg3);
+	case PR_LOTTERY_CURRENCY:
+		return arg4 ? -EINVAL : lottery_process_currency(arg3);
 	default:
 		return -EINVAL;
 	}

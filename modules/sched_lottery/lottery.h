@@ -21,10 +21,14 @@
 
 #include "pool.h"
 
+struct cftype;
+struct cgroup_subsys_state;
 struct rnd_state;
 struct rq;
 struct rq_flags;
 struct sched_attr;
+struct seq_file;
+struct task_group;
 
 /* The tickets that one task can be given; a sum over all pids fits 2^42. */
 #define LOTTERY_TICKETS_MAX	1000000U
@@ -78,10 +82,11 @@ struct lottery_account {
 /**
  * struct lottery_rq - the lottery of one CPU
  * @pool: the tickets of all queued tasks, that of the running one included, and
- *	what is lent to tasks that are queued here
- * @nr: queued tasks of the class; the pool has loans in it
- * @owned: what the tasks own, in whole tickets; the pool has parts of tickets,
- *	and compensation in it
+ *	what is lent to tasks that are queued here; but one entry for each currency
+ * @nr: queued tasks of the class
+ * @entries: tasks and loans, in @pool and in those of the currencies
+ * @owned: what they own, in whole tickets of the base currency, as counted; the
+ *	pool has parts of tickets, and compensation in it
  * @holder: the task that holds the current turn, or NULL if the next pick
  *	must draw. It is queued. It may be preempted and come back within its
  *	turn; it need not be rq->curr.
@@ -91,7 +96,8 @@ struct lottery_account {
  * @guest_since: up to when its turn is accounted [ns of rq_clock_task()]
  * @guest_left: run time that is left of its turn [ns]
  * @lent_turn: the turn was won by a loan
- * @lent: the loans that are in the pool, see loan.c
+ * @lent: the loans that are in a pool here, see loan.c
+ * @currencies: those that have tasks or loans here, see currency.c
  * @mail: loans that others have sent
  * @later: loans to look at again at a tick
  * @work: reads the mail
@@ -115,6 +121,7 @@ struct lottery_rq {
 	struct lottery_pool pool;
 	u64 owned;
 	unsigned int nr;
+	unsigned int entries;
 	bool lent_turn;
 	bool closed;
 	struct task_struct *holder;
@@ -123,6 +130,7 @@ struct lottery_rq {
 	u64 guest_since;
 	s64 guest_left;
 	struct list_head lent;
+	struct list_head currencies;
 	struct list_head mail;
 	struct list_head later;
 	struct irq_work work;
@@ -205,11 +213,25 @@ void lottery_unreserve(void);
 void init_lottery_rq(struct lottery_rq *lrq);
 void init_lottery_task(struct task_struct *p);
 u64 lottery_random_below(struct rnd_state *rnd, u64 total);
+
+/* attr.c APIs: */
+void *lottery_issuer(struct task_struct *p);
+bool lottery_may_set(struct task_struct *p, const struct sched_attr *attr);
 int lottery_check_attr(int policy, const struct sched_attr *attr);
 bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr);
 void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr);
 void lottery_get_attr(struct task_struct *p, struct sched_attr *attr);
 void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr);
+
+/* currency_group.c APIs: */
+#ifdef CONFIG_CGROUP_SCHED
+void lottery_online_group(struct task_group *tg);
+void lottery_free_group(struct task_group *tg);
+u64 lottery_group_read_tickets(struct cgroup_subsys_state *css, struct cftype *cft);
+int lottery_group_write_tickets(struct cgroup_subsys_state *css, struct cftype *cft,
+				u64 tickets);
+int lottery_group_show_stat(struct seq_file *m, void *v);
+#endif
 
 /* loan.c APIs: */
 void __lottery_unpark(struct rq *rq, struct task_struct *p);

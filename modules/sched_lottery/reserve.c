@@ -8,7 +8,7 @@
  * task_struct is freed. As each of these tasks may be queued on any CPU, each
  * possible CPU's pool has room for all of them. What a task lends can still be in
  * a pool when the task itself is queued there, so that a place has room for both.
- * A loan that a task has named, see loan_api.c, has a place, too.
+ * A loan that a task has named, see loan_api.c, has a place, too, and a currency.
  *
  * Room is doubled when it is used up, so that it happens rarely. It is not given
  * back: who had so many tasks once is likely to have them again.
@@ -156,7 +156,7 @@ int lottery_reserve(void)
 bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
 {
 	/* Pairs with lottery_room_grow(): the room is there. */
-	return lrq->pool.nr - lrq->nr < smp_load_acquire(&lottery_room);
+	return lrq->entries - lrq->nr < smp_load_acquire(&lottery_room);
 }
 
 /**

@@ -24,9 +24,9 @@ DECLARE_EVENT_CLASS(lottery_task,
 		    TP_fast_assign(__entry->cpu = cpu_of(rq);
 				   __entry->pid = p->pid;
 				   memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
-				   __entry->tickets = p->lottery.owned;
+				   __entry->tickets = p->lottery.counted;
 				   __entry->total = rq->lottery.owned;
-				   __entry->contenders = rq->lottery.pool.nr;),
+				   __entry->contenders = rq->lottery.entries;),
 
 		    TP_printk("cpu=%d pid=%d comm=%s tickets=%llu total=%llu contenders=%u",
 			      __entry->cpu, __entry->pid, __entry->comm, __entry->tickets,

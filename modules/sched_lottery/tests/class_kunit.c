@@ -41,6 +41,10 @@ static struct task_struct *class_task(struct kunit *test, unsigned int tickets)
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	p->sched_class = &lottery_sched_class;
 	p->nr_cpus_allowed = 1;
+	p->signal = current->signal;
+#ifdef CONFIG_CGROUP_SCHED
+	p->sched_task_group = &root_task_group;
+#endif
 	p->lottery.tickets = tickets;
 	raw_spin_lock_init(&p->pi_lock);
 	init_lottery_task(p);

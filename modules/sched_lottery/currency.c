@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Currencies: tickets that are backed by tickets of another currency.
+ *
+ * Waldspurger and Weihl 1994, sections 3.3 and 4.4. What is issued within a
+ * currency says how its members share what backs it, and nothing to anybody
+ * else. The currency at the bottom of all is the base currency. A cgroup can be a
+ * currency, see currency_group.c, and a process, see currency_process.c.
+ *
+ * On each CPU a currency has a pool of its own, with the tickets of its tasks
+ * there, of what they lend to tasks there, and of currencies within it. While that
+ * pool is not empty it has one entry in the pool of the currency around it. That
+ * entry has what backs the currency, times the part of the active tickets of the
+ * currency, on all CPUs, that are on this one. So the value of a currency is with
+ * those of its members that can use it, wherever they are, and it is the same
+ * whether they are few or many. A draw goes from pool to pool until it finds a
+ * task or a loan.
+ *
+ * What is active elsewhere changes without this CPU's lock, so that the parts of
+ * the CPUs can be of different moments. Each CPU weighs a currency again when
+ * something changes in it here, and LOTTERY_WEIGH of them at each tick.
+ *
+ * Compensation: a pool that has more tickets than are owned takes part with as
+ * many times more.
+ *
+ * Invariants, checked by tests/currency_kunit.c:
+ *  - a crq has an entry in the pool around it, and is on the list of the CPU, if and
+ *    only if its pool is not empty;
+ *  - its @owned is the sum of what its entries own, and the @active of a currency is
+ *    the sum of that over all CPUs.
+ *
+ * Locking: a crq is protected by its rq lock, @active is atomic. The work is
+ * bounded by how deep currencies are within each other, and logarithmic in their
+ * members.
+ *
+ * A currency is in memory for as long as somebody counts in @refs. Who is in a
+ * currency looks it up without a reference, under RCU or with interrupts off, which is
+ * as good. When nobody can find it any more, nothing is left in its pools but
+ * loans of tasks that have left it; they are put where they belong then.
+ */
+
+#include <linux/math64.h>
+#include <linux/mmu_context.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "class.h"
+
+/* How many are weighed again at each tick. */
+#define LOTTERY_WEIGH	4
+
+DEFINE_STATIC_KEY_FALSE(lottery_currencies);
+
+/* See lottery_currency_of(). Who has left the cgroup's currency has left this one. */
+struct lottery_currency *__lottery_currency_of(const struct task_struct *p)
+{
+	struct lottery_currency *own = READ_ONCE(p->signal->lottery);
+	struct lottery_currency *group = NULL;
+
+#ifdef CONFIG_CGROUP_SCHED
+	group = READ_ONCE(READ_ONCE(p->sched_task_group)->lottery_in);
+#endif
+	return own && own->home == group ? own : group;
+}
+
+static u64 lottery_part(u64 whole, u64 part, u64 of)
+{
+	return mul_u64_u64_div_u64(whole, part, max(of, part)) ?: 1;
+}
+
+/* What backs @c now. */
+static unsigned int lottery_backing(const struct lottery_currency *c)
+{
+	unsigned int tickets = READ_ONCE(c->tickets);
+
+	if (READ_ONCE(c->inner) && !READ_ONCE(c->around))
+		return min(tickets, LOTTERY_TICKETS_OUTSIDE);
+	return tickets;
+}
+
+static bool lottery_is_attached(const struct lottery_crq *crq)
+{
+	return !list_empty(&crq->on_cpu);
+}
+
+/* What is in @crq changes by so much; nothing is to be done for that of the CPU. */
+static void lottery_own(struct lottery_crq *crq, s64 more)
+{
+	if (crq) {
+		crq->owned += more;
+		atomic64_add(more, &crq->currency->active);
+	}
+}
+
+static void lottery_attach(struct rq *rq, struct lottery_crq *crq)
+{
+	struct lottery_currency *around = READ_ONCE(crq->currency->around);
+
+	crq->around = around ? per_cpu_ptr(around->crq, cpu_of(rq)) : NULL;
+	crq->worth = 0;
+	crq->entry.tickets = 1;
+	if (crq->around)
+		lottery_rbtree_insert(&crq->around->pool, &crq->entry);
+	else
+		lottery_pool_insert(&rq->lottery.pool, &crq->entry);
+	list_add_tail(&crq->on_cpu, &rq->lottery.currencies);
+}
+
+static void lottery_detach(struct rq *rq, struct lottery_crq *crq)
+{
+	if (crq->around)
+		lottery_rbtree_remove(&crq->around->pool, &crq->entry);
+	else
+		lottery_pool_remove(&rq->lottery.pool, &crq->entry);
+	lottery_own(crq->around, -(s64)crq->worth);
+	list_del_init(&crq->on_cpu);
+}
+
+/* Reckon anew what @crq takes part with. Returns whether that has changed. */
+static bool lottery_reckon(struct rq *rq, struct lottery_crq *crq)
+{
+	u64 active = atomic64_read(&crq->currency->active);
+	u64 backing = lottery_backing(crq->currency);
+	u64 worth, parts;
+
+	/* Others may just have counted out what is not yet counted in here. */
+	active = max(active, crq->owned);
+	worth = lottery_part(backing, crq->owned, active);
+	parts = mul_u64_u64_div_u64(backing, crq->pool.tickets, active) ?: 1;
+	if (worth == crq->worth && parts == crq->entry.tickets)
+		return false;
+
+	lottery_own(crq->around, worth - crq->worth);
+	crq->worth = worth;
+	if (crq->around)
+		lottery_rbtree_reweight(&crq->around->pool, &crq->entry, parts);
+	else
+		lottery_pool_reweight(&rq->lottery.pool, &crq->entry, parts);
+	return true;
+}
+
+/* Something has changed in @crq: so it may have in all that are around it. */
+static void lottery_weigh(struct rq *rq, struct lottery_crq *crq)
+{
+	struct lottery_crq *around;
+
+	for (; crq; crq = around) {
+		around = crq->around;
+		if (!crq->pool.nr) {
+			lottery_detach(rq, crq);
+			continue;
+		}
+		if (!lottery_is_attached(crq)) {
+			lottery_attach(rq, crq);
+			around = crq->around;
+			lottery_reckon(rq, crq);
+		} else if (!lottery_reckon(rq, crq)) {
+			break;
+		}
+	}
+}
+
+/* See lottery_put_in(). */
+void __lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
+		      unsigned int owned)
+{
+	lottery_rbtree_insert(&crq->pool, e);
+	lottery_own(crq, owned);
+	lottery_weigh(rq, crq);
+}
+
+/* See lottery_take_out(). */
+void __lottery_take_out(struct rq *rq, struct lottery_crq *crq,
+			struct lottery_entry *e, unsigned int owned)
+{
+	lottery_rbtree_remove(&crq->pool, e);
+	lottery_own(crq, -(s64)owned);
+	lottery_weigh(rq, crq);
+}
+
+/* See lottery_set_parts(). */
+void __lottery_set_parts(struct rq *rq, struct lottery_crq *crq,
+			 struct lottery_entry *e, u64 parts)
+{
+	lottery_rbtree_reweight(&crq->pool, e, parts);
+	lottery_weigh(rq, crq);
+}
+
+/* See lottery_worth(). */
+unsigned int __lottery_worth(const struct lottery_crq *crq, unsigned int owned)
+{
+	u64 worth = owned;
+
+	for (; crq; crq = crq->around)
+		worth = lottery_part(crq->worth, worth, crq->owned);
+	return worth;
+}
+
+/* See lottery_weigh_some(). */
+void __lottery_weigh_some(struct rq *rq)
+{
+	struct list_head *list = &rq->lottery.currencies;
+	struct lottery_crq *crq;
+	int left = LOTTERY_WEIGH;
+
+	while (left--) {
+		crq = list_first_entry(list, struct lottery_crq, on_cpu);
+		list_move_tail(&crq->on_cpu, list);
+		if (lottery_reckon(rq, crq))
+			lottery_weigh(rq, crq->around);
+	}
+}
+
+/* What backs it, or where, has changed. @rq is locked. */
+static void lottery_weigh_again(struct rq *rq, struct lottery_crq *crq)
+{
+	struct lottery_currency *around = READ_ONCE(crq->currency->around);
+	struct lottery_crq *was = crq->around;
+
+	if (!lottery_is_attached(crq))
+		return;
+	if ((was ? was->currency : NULL) != around) {
+		lottery_detach(rq, crq);
+		lottery_weigh(rq, was);
+		lottery_attach(rq, crq);
+	}
+	if (lottery_reckon(rq, crq))
+		lottery_weigh(rq, crq->around);
+}
+
+/**
+ * lottery_weigh_everywhere() - what backs a currency, or where, has changed
+ * @c: the currency
+ */
+void lottery_weigh_everywhere(struct lottery_currency *c)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct rq *rq = cpu_rq(cpu);
+
+		guard(rq_lock_irqsave)(rq);
+		lottery_weigh_again(rq, per_cpu_ptr(c->crq, cpu));
+	}
+}
+
+/**
+ * lottery_change_backing() - another number of tickets backs a currency
+ * @c: the currency; who changes it is alone
+ * @tickets: at least 1
+ */
+void lottery_change_backing(struct lottery_currency *c, unsigned int tickets)
+{
+	WRITE_ONCE(c->inner, c->around);
+	WRITE_ONCE(c->tickets, tickets);
+	lottery_weigh_everywhere(c);
+}
+
+/**
+ * lottery_requeue() - a task may be in another currency
+ * @p: the task
+ */
+void lottery_requeue(struct task_struct *p)
+{
+	CLASS(task_rq_lock, rq_guard)(p);
+	struct rq *rq = rq_guard.rq;
+	bool running = task_current(rq, p);
+
+	if (!task_on_lottery(p) || !task_on_rq_queued(p) ||
+	    p->lottery.crq == lottery_crq_of(rq, p))
+		return;
+
+	update_rq_clock(rq);
+	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
+	if (running)
+		put_prev_task(rq, p);
+	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
+	if (running)
+		set_next_task(rq, p);
+}
+
+static void lottery_free_currency(struct work_struct *work)
+{
+	struct lottery_currency *c = container_of(to_rcu_work(work),
+						  struct lottery_currency, free);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct rq *rq = cpu_rq(cpu);
+
+		guard(rq_lock_irqsave)(rq);
+		update_rq_clock(rq);
+		lottery_evict_loans(rq, &per_cpu_ptr(c->crq, cpu)->pool);
+	}
+	SCHED_WARN_ON(atomic64_read(&c->active));
+
+	lottery_put_currency(c->home);
+	lottery_put_currency(c->around);
+	put_pid(c->owner);
+	free_percpu(c->crq);
+	kfree(c);
+	lottery_unreserve();
+}
+
+/**
+ * lottery_get_currency() - keep a currency
+ * @c: found under RCU, or kept by somebody else; or NULL
+ *
+ * Return: @c, or NULL if nobody keeps it any more.
+ */
+struct lottery_currency *lottery_get_currency(struct lottery_currency *c)
+{
+	return c && refcount_inc_not_zero(&c->refs) ? c : NULL;
+}
+
+/**
+ * lottery_put_currency() - give a reference back
+ * @c: the currency, or NULL
+ */
+void lottery_put_currency(struct lottery_currency *c)
+{
+	if (c && refcount_dec_and_test(&c->refs))
+		queue_rcu_work(system_unbound_wq, &c->free);
+}
+
+/**
+ * lottery_make_currency() - a currency that nobody is in
+ * @around: what backs it, which somebody else keeps; NULL for the base currency
+ * @tickets: how many of that
+ *
+ * Return: with one reference, or ERR_PTR(-ENOMEM).
+ */
+struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
+					       unsigned int tickets)
+{
+	struct lottery_currency *c;
+	int cpu, err;
+
+	/* For its entry in the pool of a CPU. */
+	err = lottery_reserve();
+	if (err)
+		return ERR_PTR(err);
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	if (c)
+		c->crq = alloc_percpu_gfp(struct lottery_crq, GFP_KERNEL_ACCOUNT);
+	if (!c || !c->crq) {
+		kfree(c);
+		lottery_unreserve();
+		return ERR_PTR(-ENOMEM);
+	}
+
+	for_each_possible_cpu(cpu) {
+		struct lottery_crq *crq = per_cpu_ptr(c->crq, cpu);
+
+		lottery_pool_rbtree.init(&crq->pool);
+		crq->entry.kind = LOTTERY_CURRENCY;
+		crq->currency = c;
+		crq->point = get_random_u64();
+		INIT_LIST_HEAD(&crq->on_cpu);
+	}
+	c->around = lottery_get_currency(around);
+	c->inner = around;
+	c->tickets = tickets;
+	refcount_set(&c->refs, 1);
+	INIT_RCU_WORK(&c->free, lottery_free_currency);
+	static_branch_enable(&lottery_currencies);
+	return c;
+}

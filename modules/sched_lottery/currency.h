@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Currencies as the rest of the class sees them. See currency.c.
+ */
+#ifndef _SCHED_LOTTERY_CURRENCY_H
+#define _SCHED_LOTTERY_CURRENCY_H
+
+#include <linux/atomic.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/workqueue_types.h>
+
+#include "sched.h"
+
+struct pid;
+
+/* In the base currency, tickets from within a currency count no more than nice 0. */
+#define LOTTERY_TICKETS_OUTSIDE	1024U
+
+/**
+ * struct lottery_crq - a currency on one CPU
+ * @pool: the tickets in it of tasks, of loans, and of currencies within it
+ * @entry: what it takes part with in the pool around it, while @pool is not empty
+ * @currency: the currency
+ * @around: whose pool @entry is in, NULL for that of the CPU
+ * @owned: what is in @pool, without compensation [tickets]
+ * @worth: what @owned is worth in the currency around, as counted there [tickets]
+ * @wins: draws that a ticket in @pool has won
+ * @point: where the low-variance draw stands, of 2^64
+ * @on_cpu: on the CPU's list of currencies, while @pool is not empty
+ *
+ * All of it is protected by the rq lock.
+ */
+struct lottery_crq {
+	struct lottery_pool pool;
+	struct lottery_entry entry;
+	struct lottery_currency *currency;
+	struct lottery_crq *around;
+	u64 owned;
+	u64 worth;
+	u64 wins;
+	u64 point;
+	struct list_head on_cpu;
+};
+
+/**
+ * struct lottery_currency - tickets that are backed by others
+ * @crq: on each CPU
+ * @around: the currency that backs it, NULL for the base currency
+ * @home: of a process: the currency of its cgroup when it was made
+ * @owner: of a process: its id, to compare; NULL for that of a cgroup
+ * @tickets: what backs it, in the currency around; 0 for a cgroup that is none
+ * @depth: how many currencies of the same sort it is in, with itself
+ * @inner: @tickets was set while @around was not the base currency
+ * @active: what its crqs own all together; each CPU changes it under its own rq
+ *	lock
+ * @refs: processes and currencies within it, a cgroup
+ * @free: frees it in a while
+ *
+ * @around and @tickets are read under rq locks, without the lock of who changes
+ * them: lottery_groups_mutex for a cgroup, lottery_process_mutex for a process.
+ */
+struct lottery_currency {
+	struct lottery_crq __percpu *crq;
+	struct lottery_currency *around;
+	struct lottery_currency *home;
+	struct pid *owner;
+	unsigned int tickets;
+	unsigned int depth;
+	bool inner;
+	atomic64_t active;
+	refcount_t refs;
+	struct rcu_work free;
+};
+
+/* Is there a currency, or was there? */
+DECLARE_STATIC_KEY_FALSE(lottery_currencies);
+
+/* currency.c */
+struct lottery_currency *__lottery_currency_of(const struct task_struct *p);
+void __lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
+		      unsigned int owned);
+void __lottery_take_out(struct rq *rq, struct lottery_crq *crq,
+			struct lottery_entry *e, unsigned int owned);
+void __lottery_set_parts(struct rq *rq, struct lottery_crq *crq,
+			 struct lottery_entry *e, u64 parts);
+unsigned int __lottery_worth(const struct lottery_crq *crq, unsigned int owned);
+void __lottery_weigh_some(struct rq *rq);
+struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
+					       unsigned int tickets);
+struct lottery_currency *lottery_get_currency(struct lottery_currency *c);
+void lottery_put_currency(struct lottery_currency *c);
+void lottery_change_backing(struct lottery_currency *c, unsigned int tickets);
+void lottery_weigh_everywhere(struct lottery_currency *c);
+void lottery_requeue(struct task_struct *p);
+
+/* currency_process.c */
+int lottery_process_currency(unsigned long tickets);
+
+/* check.c */
+#ifdef CONFIG_SCHED_LOTTERY_DEBUG
+void lottery_check(struct rq *rq);
+#else
+static inline void lottery_check(struct rq *rq) { }
+#endif
+
+/**
+ * lottery_currency_of() - whose tickets a task has
+ * @p: the task. Its run queue is locked, or else under RCU.
+ *
+ * Return: the currency, or NULL for the base currency.
+ */
+static inline struct lottery_currency *lottery_currency_of(const struct task_struct *p)
+{
+	if (!static_branch_unlikely(&lottery_currencies))
+		return NULL;
+	return __lottery_currency_of(p);
+}
+
+/**
+ * lottery_crq_of() - where the entry of a task or of its loan belongs
+ * @rq: the run queue that it is to be on
+ * @p: the task, as for lottery_currency_of()
+ *
+ * Return: its currency there, or NULL for the pool of the CPU itself.
+ */
+static inline struct lottery_crq *
+lottery_crq_of(struct rq *rq, const struct task_struct *p)
+{
+	struct lottery_currency *c = lottery_currency_of(p);
+
+	return unlikely(c) ? per_cpu_ptr(c->crq, cpu_of(rq)) : NULL;
+}
+
+/**
+ * lottery_put_in() - an entry takes part from now on
+ * @rq: a run queue, locked
+ * @crq: a currency there, or NULL
+ * @e: the entry, with its tickets
+ * @owned: those without compensation [tickets]
+ */
+static inline void lottery_put_in(struct rq *rq, struct lottery_crq *crq,
+				  struct lottery_entry *e, unsigned int owned)
+{
+	if (likely(!crq))
+		lottery_pool_insert(&rq->lottery.pool, e);
+	else
+		__lottery_put_in(rq, crq, e, owned);
+	rq->lottery.entries++;
+	lottery_check(rq);
+}
+
+/**
+ * lottery_take_out() - an entry does not take part any more
+ * @rq: a run queue, locked
+ * @crq: as it was put in
+ * @e: the entry
+ * @owned: as it was put in
+ */
+static inline void lottery_take_out(struct rq *rq, struct lottery_crq *crq,
+				    struct lottery_entry *e, unsigned int owned)
+{
+	if (likely(!crq))
+		lottery_pool_remove(&rq->lottery.pool, e);
+	else
+		__lottery_take_out(rq, crq, e, owned);
+	rq->lottery.entries--;
+	lottery_check(rq);
+}
+
+/**
+ * lottery_set_parts() - compensation of an entry begins or ends
+ * @rq: a run queue, locked
+ * @crq: as it was put in
+ * @e: the entry
+ * @parts: what it takes part with from now on
+ */
+static inline void lottery_set_parts(struct rq *rq, struct lottery_crq *crq,
+				     struct lottery_entry *e, u64 parts)
+{
+	if (likely(!crq))
+		lottery_pool_reweight(&rq->lottery.pool, e, parts);
+	else
+		__lottery_set_parts(rq, crq, e, parts);
+	lottery_check(rq);
+}
+
+/**
+ * lottery_worth() - what tickets are worth in the base currency
+ * @crq: the currency that they are of, on a CPU; NULL for the base currency
+ * @owned: how many, of an entry there
+ *
+ * Return: at least 1.
+ */
+static inline unsigned int
+lottery_worth(const struct lottery_crq *crq, unsigned int owned)
+{
+	return likely(!crq) ? owned : __lottery_worth(crq, owned);
+}
+
+/**
+ * lottery_weigh_some() - see what has changed elsewhere
+ * @rq: this CPU's run queue, locked
+ */
+static inline void lottery_weigh_some(struct rq *rq)
+{
+	if (unlikely(!list_empty(&rq->lottery.currencies)))
+		__lottery_weigh_some(rq);
+	lottery_check(rq);
+}
+
+#endif /* _SCHED_LOTTERY_CURRENCY_H */

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process as a currency: prctl(PR_LOTTERY, PR_LOTTERY_CURRENCY).
+ *
+ * All threads of the process are in it, and all processes that it forks from then
+ * on, or a fork would lead out of it. One of these may make another one within it.
+ * It is backed in the currency of the cgroup that it was made in. Who is moved to a
+ * cgroup with another currency has tickets of that one, until it is moved back.
+ *
+ * Locking: lottery_process_mutex protects changes of @lottery of struct
+ * signal_struct and what is written of these currencies. A process keeps its
+ * currency.
+ */
+
+#include <linux/capability.h>
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/mmu_context.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+
+#include "class.h"
+
+/* How many a process can be in, within each other. */
+#define LOTTERY_PROCESS_DEPTH	8
+
+static DEFINE_MUTEX(lottery_process_mutex);
+
+/* The currency of the caller's cgroup, with a reference; NULL for the base currency. */
+static struct lottery_currency *lottery_get_home(void)
+{
+	struct lottery_currency *home = NULL;
+
+#ifdef CONFIG_CGROUP_SCHED
+	guard(rcu)();
+	/* While it is moved out of a group, that may go away. */
+	do {
+		home = READ_ONCE(READ_ONCE(current->sched_task_group)->lottery_in);
+	} while (home && !lottery_get_currency(home));
+#endif
+	return home;
+}
+
+/*
+ * Base tickets are for the privileged, unless they are the caller's own: then it is
+ * not to keep them elsewhere.
+ */
+static bool lottery_may_back(const struct lottery_currency *around, unsigned int tickets,
+			     unsigned int has)
+{
+	return around || tickets <= has || capable(CAP_SYS_NICE);
+}
+
+/* What the caller can back a currency with without a privilege [tickets]. */
+static unsigned int lottery_own_tickets(void)
+{
+	if (!task_has_lottery_policy(current) || get_nr_threads(current) > 1)
+		return 0;
+	guard(rcu)();
+	return lottery_task_tickets(current);
+}
+
+/* @was has been looked at, @home has a reference that is taken along. */
+static struct lottery_currency *
+lottery_make_within(struct lottery_currency *was, struct lottery_currency *home,
+		    unsigned int tickets)
+{
+	bool nested = was && was->home == home;
+	struct lottery_currency *c;
+
+	if (nested && was->depth == LOTTERY_PROCESS_DEPTH)
+		return ERR_PTR(-ENOSPC);
+	if (!lottery_may_back(nested ? was : home, tickets, lottery_own_tickets()))
+		return ERR_PTR(-EPERM);
+	c = lottery_make_currency(nested ? was : home, tickets);
+	if (IS_ERR(c))
+		return c;
+
+	c->depth = nested ? was->depth + 1 : 1;
+	c->home = home;
+	c->owner = get_pid(task_tgid(current));
+	return c;
+}
+
+static int lottery_enter_new(unsigned int tickets)
+{
+	struct lottery_currency *was = current->signal->lottery;
+	struct lottery_currency *home = lottery_get_home(), *c;
+	struct task_struct *thread;
+
+	c = lottery_make_within(was, home, tickets);
+	if (IS_ERR(c)) {
+		lottery_put_currency(home);
+		return PTR_ERR(c);
+	}
+
+	WRITE_ONCE(current->signal->lottery, c);
+	scoped_guard(rcu) {
+		for_each_thread(current, thread)
+			lottery_requeue(thread);
+	}
+	lottery_put_currency(was);
+	return 0;
+}
+
+/**
+ * lottery_process_currency() - the caller's process is to be a currency
+ * @tickets: what backs it in the currency around
+ *
+ * If the process has made one before, another number of tickets backs it now.
+ *
+ * Return: 0, or -ERANGE for no tickets or more than LOTTERY_TICKETS_MAX; -EPERM if the
+ * currency around is the base currency, @tickets are more than the caller has or it
+ * has several threads, and not CAP_SYS_NICE; -ENOSPC if it is within too many;
+ * -ENOMEM.
+ */
+int lottery_process_currency(unsigned long tickets)
+{
+	struct lottery_currency *c;
+
+	if (!tickets || tickets > LOTTERY_TICKETS_MAX)
+		return -ERANGE;
+
+	guard(mutex)(&lottery_process_mutex);
+	c = current->signal->lottery;
+	if (!c || c->owner != task_tgid(current))
+		return lottery_enter_new(tickets);
+
+	if (!lottery_may_back(c->around, tickets, c->tickets))
+		return -EPERM;
+	lottery_change_backing(c, tickets);
+	return 0;
+}
+
+/**
+ * sched_lottery_fork_signal() - a process is made
+ * @sig: what its threads have in common; it is in the currency of its parent
+ */
+void sched_lottery_fork_signal(struct signal_struct *sig)
+{
+	/* Another thread of the parent may leave it just now. */
+	guard(rcu)();
+	do {
+		sig->lottery = READ_ONCE(current->signal->lottery);
+	} while (sig->lottery && !lottery_get_currency(sig->lottery));
+}
+
+/**
+ * sched_lottery_free_signal() - a process is gone
+ * @sig: what its threads had in common
+ */
+void sched_lottery_free_signal(struct signal_struct *sig)
+{
+	lottery_put_currency(sig->lottery);
+}
