@@ -2,7 +2,8 @@
 /*
  * lottery.c - run a command with lottery tickets, give tickets to a running
  * task, show what a task has. Feels like chrt(1). What all tasks have and get,
- * second by second, is lottery_top.c; tickets that work for others, lottery_lend.c.
+ * second by second, is lottery_top.c; tickets that work for others, lottery_lend.c;
+ * tickets that are backed by others, lottery_currency.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,12 +14,13 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "cgroup.h"
 #include "json.h"
-#include "lend_tool.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "target.h"
 #include "top.h"
+#include "verbs.h"
 
 static const char usage[] =
 "Usage: lottery -t TICKETS [options] COMMAND [ARGUMENT...]\n"
@@ -27,10 +29,14 @@ static const char usage[] =
 "       lottery -m\n"
 "       lottery top [-d S] [-n N] [-s KEY] [-b]\n"
 "       lottery lend --to PID [options] COMMAND [ARGUMENT...]\n"
+"       lottery currency --backing TICKETS [-t TICKETS] COMMAND [ARGUMENT...]\n"
+"       lottery currency --group GROUP [--backing TICKETS]\n"
 "\n"
 "Run a command in the SCHED_LOTTERY class, move a running task there, or show\n"
 "what a task has; top shows again and again what all of them are due and get; lend\n"
-"runs a command whose tickets work for another task whenever it is blocked.\n"
+"runs a command whose tickets work for another task whenever it is blocked; currency\n"
+"runs a command that shares some tickets with its children, or shows or changes what\n"
+"the tasks of a cgroup share.\n"
 "\n"
 "  -t, --tickets TICKETS     1..1000000, or 0 to derive them from the nice value\n"
 "  -q, --quantum MICROS      100..1000000, rounded up to ticks; 0 for one tick\n"
@@ -53,7 +59,12 @@ static const char usage[] =
 "      --to PID              a thread that the command waits for; up to 8 times\n"
 "      --amount TICKETS      1..1000000 to each (all that the command has)\n"
 "      --timeout S           1..31536000 seconds, after which it lends no more (none)\n"
-"  -t, --tickets TICKETS     1..1000000 of its own, if the caller has none\n";
+"  -t, --tickets TICKETS     1..1000000 of its own, if the caller has none\n"
+"\n"
+"Options of currency:\n"
+"  -b, --backing TICKETS     1..1000000 to share; for a cgroup 0, too: it is no currency\n"
+"  -g, --group GROUP         a cgroup, from " CGROUP_ROOT " on or with its whole path\n"
+"  -t, --tickets TICKETS     1..1000000 within it, if the caller is not in the class\n";
 
 struct options {
 	bool set;		/* -t was given */
@@ -343,6 +354,8 @@ int main(int argc, char **argv)
 		return lottery_top(argc - 1, argv + 1, usage);
 	if (argc > 1 && !strcmp(argv[1], "lend"))
 		return lottery_lend(argc - 1, argv + 1, usage);
+	if (argc > 1 && !strcmp(argv[1], "currency"))
+		return lottery_currency(argc - 1, argv + 1, usage);
 	parse(argc, argv, &o);
 	check(argc, argv, &o);
 	if (o.limits)

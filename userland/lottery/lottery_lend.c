@@ -7,10 +7,10 @@
 
 #include "args.h"
 #include "clock.h"
-#include "lend_tool.h"
 #include "lottery_loan.h"
 #include "lottery_sched.h"
 #include "target.h"
+#include "verbs.h"
 
 #define LEND_MAX_S	(365ULL * 24 * 3600)
 

@@ -3,17 +3,18 @@
 programs += $(addprefix lottery/,lottery lottery-fair lottery-scale lottery-share \
 	lottery-pipe lottery-floor lottery-server lottery-mutex lottery-hogs \
 	lottery-montecarlo lottery-viewers)
-tests += $(addprefix lottery/tests/,lottery-api lottery-lend lottery-smp \
-	lottery-torture)
+tests += $(addprefix lottery/tests/,lottery-api lottery-currency lottery-lend \
+	lottery-smp lottery-torture)
 
-lottery-parts := lottery_lend lottery_top top_look top_show
+lottery-parts := lottery_currency lottery_lend lottery_top top_look top_show
 lottery-fair-parts := race
 lottery-share-parts := share_cases share_report race
 lottery-mutex-parts := mutex_run mutex_report
 lottery-montecarlo-parts := progress
 lottery-viewers-parts := progress
 lottery-api-parts := $(addprefix tests/api_,common refuse accept inherit effect boost proc)
-lottery-lend-parts := $(addprefix tests/lend_,stage named locks ends)
+lottery-currency-parts := tests/stage $(addprefix tests/currency_,values changes processes)
+lottery-lend-parts := tests/stage $(addprefix tests/lend_,named locks ends)
 lottery-smp-parts := $(addprefix tests/smp_,common balance affinity hotplug turns pulse \
 	displaced shares waterfill core)
 lottery-torture-parts := $(addprefix tests/torture_,boss group plug worker)

@@ -305,20 +305,35 @@ static int lower_derived(const void *arg)
 	return setpriority(PRIO_PROCESS, 0, 9) ? LOWERED : RAISED_AGAIN;
 }
 
+static int lower_given(const void *arg)
+{
+	(void)arg;
+	if (lottery_join(0, 122, 0) || tickets_of_task(0) != 122)
+		return NOT_LOWERED;
+	return lottery_join(0, 123, 0) ? LOWERED : RAISED_AGAIN;
+}
+
 static void lower_unprivileged(struct ktap_case *t)
 {
+	static const struct {
+		u32 tickets;
+		int (*lower)(const void *arg);
+	} ways[] = { { API_DERIVED, lower_derived }, { 123, lower_given } };
 	static const char *const words[] = {
 		[LOWERED] = "did",
 		[NOT_LOWERED] = "may not",
 		[RAISED_AGAIN] = "may raise them again",
 	};
 	int how, lowering;
+	unsigned int i;
 
-	for (how = DROP_CAPABILITY; how <= DROP_USER; how++) {
-		lowering = unprivileged(how, API_DERIVED, lower_derived, NULL);
-		expect(t, lowering == LOWERED, "%s: it %s",
+	for (i = 0; i < 2 * ARRAY_SIZE(ways); i++) {
+		how = i % 2 ? DROP_USER : DROP_CAPABILITY;
+		lowering = unprivileged(how, ways[i / 2].tickets, ways[i / 2].lower, NULL);
+		expect(t, lowering == LOWERED, "%s, %u tickets: it %s",
 		       how == DROP_USER ? "nobody" : "root without CAP_SYS_NICE",
-		       lowering < 0 ? "did not get that far" : words[lowering]);
+		       ways[i / 2].tickets, lowering < 0 ? "did not get that far" :
+		       words[lowering]);
 	}
 }
 
@@ -378,7 +393,7 @@ void api_acceptances(struct ktap *k)
 		{ "KEEP_PARAMS keeps tickets and quantum", keep_params },
 		{ "tickets do not outlive the class", leave_and_return },
 		{ "anybody may leave the class, and not return", leave_unprivileged },
-		{ "anybody may lower derived tickets for good", lower_unprivileged },
+		{ "anybody may lower tickets for good", lower_unprivileged },
 		{ "the limits of the priority are 0", priority_limits },
 		{ "through every policy and back while runnable", every_policy },
 	};

@@ -8,18 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "api.h"
 #include "args.h"
+#include "cgroup.h"
 #include "clock.h"
 #include "procfs.h"
 
 #define SYSRQ_TRIGGER	"/proc/sysrq-trigger"
-#define CGROUP_ROOT	"/sys/fs/cgroup"
-#define CGROUP2_MAGIC	0x63677270
 
 static void only_runnable_counts(struct ktap_case *t)
 {
@@ -153,34 +150,27 @@ static void lotteries_are_held(struct ktap_case *t)
 /* Move @pid to the cgroup at @path. */
 static bool move_to(struct ktap_case *t, const char *path, pid_t pid)
 {
-	char file[128], text[16];
-	int error;
+	int error = cgroup_move(path, pid);
 
-	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
-	snprintf(text, sizeof(text), "%d", pid);
-	error = write_text(file, text);
 	return expect(t, !error, "cannot move pid %d to %s: %s", pid, path,
 		      strerror(-error));
 }
 
 static void cgroup_moves(struct ktap_case *t)
 {
-	const char *control = CGROUP_ROOT "/cgroup.subtree_control";
 	char path[2][64];
-	struct statfs fs;
 	struct subject s;
 	unsigned int i;
 
-	if (statfs(CGROUP_ROOT, &fs) || (u64)fs.f_type != CGROUP2_MAGIC) {
-		skip_test(t, "no cgroup2 at " CGROUP_ROOT);
+	/* with the cpu controller a move changes the task's group in the scheduler */
+	if (!cgroups_usable()) {
+		skip_test(t, CGROUP_MISSING);
 		return;
 	}
-	/* with the cpu controller a move changes the task's group in the scheduler */
-	write_text(control, "+cpu");
 	for (i = 0; i < 2; i++) {
 		snprintf(path[i], sizeof(path[i]), CGROUP_ROOT "/lottery-api-%d-%u",
 			 getpid(), i);
-		expect(t, !mkdir(path[i], 0755), "mkdir %s: %s", path[i], strerror(errno));
+		expect(t, !cgroup_make(path[i]), "cannot make %s", path[i]);
 	}
 	subject_start(&s);
 	subject_join(&s, 600, 5 * NSEC_PER_MSEC);
@@ -195,7 +185,7 @@ static void cgroup_moves(struct ktap_case *t)
 	expect_pool(t, &s, 600);
 	subject_end(&s);
 	for (i = 0; i < 2; i++)
-		expect(t, !rmdir(path[i]), "rmdir %s: %s", path[i], strerror(errno));
+		expect(t, !cgroup_remove(path[i], API_WAIT_NS), "cannot remove %s", path[i]);
 }
 
 static void sysrq_normalises(struct ktap_case *t)

@@ -346,11 +346,6 @@ static int more_tickets(pid_t pid)
 	return lottery_join(pid, 124, 0);
 }
 
-static int fewer_tickets(pid_t pid)
-{
-	return lottery_join(pid, 122, 0);
-}
-
 static int more_tickets_keep_policy(pid_t pid)
 {
 	struct lottery_attr attr = lottery_attr_of(124, 0, 0);
@@ -379,7 +374,6 @@ static const struct forbidden forbiddens[] = {
 	{ "join by sched_setscheduler", 0, join_legacy },
 	{ "more tickets", 123, more_tickets },
 	{ "more tickets, policy kept", 123, more_tickets_keep_policy },
-	{ "fewer tickets", 123, fewer_tickets },
 	{ "derived tickets", 123, join },
 	{ "derived tickets by sched_setscheduler", 123, join_legacy },
 	{ "another quantum", 123, join_with_quantum },

@@ -93,7 +93,7 @@ static void lender_exits(struct ktap_case *t)
 	open_lent(t, &s, LOAN_KEEP, 0);
 	tell(&s, LENDER, ACT_EXIT, 0);
 	expect_tickets(t, &s, 200);
-	expect(t, !crew_wait(&s.crew, LENDER, now_ns() + LEND_WAIT_NS),
+	expect(t, !crew_wait(&s.crew, LENDER, now_ns() + STAGE_WAIT_NS),
 	       "the lender did not exit well");
 	stage_close(t, &s);
 }
@@ -114,7 +114,7 @@ static void borrower_exits(struct ktap_case *t)
 
 	open_lent(t, &s, LOAN_KEEP, 0);
 	tell(&s, SERVER, ACT_EXIT, 0);
-	expect(t, !crew_wait(&s.crew, SERVER, now_ns() + LEND_WAIT_NS),
+	expect(t, !crew_wait(&s.crew, SERVER, now_ns() + STAGE_WAIT_NS),
 	       "the borrower did not exit well");
 	expect_tickets(t, &s, 100);
 	wake_once(t, &s);

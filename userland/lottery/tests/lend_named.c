@@ -182,25 +182,25 @@ static bool cpu_holds(void *arg)
 static void to_another_cpu(struct ktap_case *t)
 {
 	static const u32 tickets[] = { 100, 100, 200 };
-	struct on_cpu want = { lend.other_cpu, 300 };
+	struct on_cpu want = { theatre.other_cpu, 300 };
 	struct stage s;
 
-	if (lend.cpu == lend.other_cpu) {
+	if (theatre.cpu == theatre.other_cpu) {
 		skip_test(t, "needs two CPUs");
 		return;
 	}
 	want.tickets += tickets_on(want.cpu);
 	open_served(t, &s, tickets, 3);
 	act_lend(t, &s, LENDER, SERVER, 0, LOAN_KEEP, 0);
-	affinity_set(s.crew.pid[SERVER], 1ULL << lend.other_cpu);
-	expect(t, wait_until(cpu_holds, &want, LEND_WAIT_NS),
+	affinity_set(s.crew.pid[SERVER], 1ULL << theatre.other_cpu);
+	expect(t, wait_until(cpu_holds, &want, STAGE_WAIT_NS),
 	       "CPU %u has %llu tickets, wanted %llu", want.cpu, tickets_on(want.cpu),
 	       want.tickets);
 	expect_tickets(t, &s, 400);
 	act(t, &s, LENDER, ACT_SPIN, 0);
 	expect_tickets(t, &s, 400);
 	want.tickets -= 200;
-	expect(t, wait_until(cpu_holds, &want, LEND_WAIT_NS),
+	expect(t, wait_until(cpu_holds, &want, STAGE_WAIT_NS),
 	       "CPU %u has %llu tickets, wanted %llu", want.cpu, tickets_on(want.cpu),
 	       want.tickets);
 	stage_close(t, &s);

@@ -25,6 +25,9 @@ static const char usage[] =
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
 TEST_USAGE;
 
+/* A fair task has, beside its turns, what the fair server gives to fair tasks. */
+#define SERVER_PART	0.06
+
 struct refusal {
 	const char *what;
 	struct loan_ask ask;
@@ -134,7 +137,7 @@ static void refused_to_a_lottery_task(struct ktap_case *t)
 	pid = fork_child();
 	if (!pid)
 		_exit(lottery_task_asks(&s));
-	status = wait_child(pid, now_ns() + LEND_WAIT_NS);
+	status = wait_child(pid, now_ns() + STAGE_WAIT_NS);
 	expect(t, !status, "step %d: see lottery_task_asks()", status >> 8);
 	stage_close(t, &s);
 }
@@ -165,11 +168,11 @@ static void parse(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'w':
-			lend.window_ns = args_number("--window-ms", optarg, 0, 100000) *
+			theatre.window_ns = args_number("--window-ms", optarg, 0, 100000) *
 					 NSEC_PER_MSEC;
 			break;
 		case 'c':
-			lend.cpu = cpu_argument(optarg);
+			theatre.cpu = cpu_argument(optarg);
 			break;
 		default:
 			args_validator(c, argv, usage);
@@ -180,18 +183,15 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	u64 others;
 	struct ktap k;
 
 	args_init("lottery-lend");
-	lend.window_ns = NSEC_PER_SEC;
-	lend.cpu = first_cpu();
+	theatre.window_ns = NSEC_PER_SEC;
+	theatre.slack = SERVER_PART;
+	theatre.cpu = first_cpu();
 	parse(argc, argv);
 	lottery_require();
-	others = affinity_of(0) & ~(1ULL << lend.cpu);
-	lend.other_cpu = others ? (u32)__builtin_ctzll(others) : lend.cpu;
-	pin_to_cpu(lend.cpu);
-	become_launcher(LAUNCHER_PRIORITY);
+	theatre_open();
 	ktap_start(&k, LEND_GROUPS);
 	lend_refusals(&k);
 	lend_named(&k);

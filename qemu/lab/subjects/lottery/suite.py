@@ -93,6 +93,7 @@ def _tools() -> Boot:
             scenario("lottery/limits"),
             scenario("lottery/top"),
             scenario("lottery/lend"),
+            scenario("lottery/currency"),
             scenario("lottery/tracepoints"),
             scenario("lottery/no-sysrq"),
             scenario("lottery/torture-counts"),
@@ -102,6 +103,8 @@ def _tools() -> Boot:
             refused("refuse-top-sort", "lottery top --sort pid"),
             refused("refuse-lend-to-nobody", "lottery lend true"),
             refused("refuse-lend-amount", "lottery lend --to 1 --amount 0 true"),
+            refused("refuse-currency-of-nothing", "lottery currency true"),
+            refused("refuse-currency-group-tickets", "lottery currency -g / -t 1"),
             scenario("lottery/refuse-task-file"),
             refused("refuse-empty-file", "lottery-fair /dev/null"),
             refused("refuse-no-tasks", "lottery-fair --tasks 0"),
@@ -124,6 +127,15 @@ def _lend() -> Boot:
     program = ("lottery-lend", "--ktap")
     short = (*program, "--window-ms", "0")
     return Boot("lottery-lend", machine, (Program("lottery-lend", program, 300, short=short),))
+
+
+def _currency() -> Boot:
+    """What cgroups and processes are worth, and what their members get of it."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    program = ("lottery-currency", "--ktap")
+    short = (*program, "--window-ms", "0")
+    entry = Program("lottery-currency", program, 300, short=short)
+    return Boot("lottery-currency", machine, (entry,))
 
 
 def _smp(pool: str, seconds: int) -> Boot:
@@ -247,6 +259,6 @@ def boots() -> tuple[Boot, ...]:
     return (
         *(_api(), _pool("list"), _pool("rbtree"), _pool("sums"), _tools()),
         *(_smp("sums", 5), _smp("list", 2), _bounds(), _displaced()),
-        *(_lend(), _core(), _nohz()),
+        *(_lend(), _currency(), _core(), _nohz()),
         *(_torture("sums", 60), _torture("rbtree", 30), _torture("list", 30), _torture_core()),
     )

@@ -1,23 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
-/* lend_stage.c - lottery-lend: tasks that do what they are told. */
+/* stage.c - tasks that do what they are told, and what they get. */
 #include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "lend.h"
+#include "lottery_currency.h"
 #include "lottery_proc.h"
+#include "lottery_sched.h"
+#include "stage.h"
 #include "work.h"
 
-/* A fair task has, beside its turns, what the fair server gives to fair tasks. */
-#define SERVER_PART	0.06
+#define NOBODY		65534U
 
 /* All that can go wrong in a turn has some turns to do so. */
 #define UNCOUNTED_NS	(50 * NSEC_PER_MSEC)
 
-struct lend lend;
+struct theatre theatre;
+
+void theatre_open(void)
+{
+	u64 others;
+
+	if (!theatre.window_ns)
+		theatre.slack = 1;
+	others = affinity_of(0) & ~(1ULL << theatre.cpu);
+	theatre.other_cpu = others ? (u32)__builtin_ctzll(others) : theatre.cpu;
+	pin_to_cpu(theatre.cpu);
+	become_launcher(LAUNCHER_PRIORITY);
+}
 
 /* What an actor is asked to lend, in its slot. */
 static struct loan_ask ask_of(const struct crew_slot *slot)
@@ -28,6 +43,20 @@ static struct loan_ask ask_of(const struct crew_slot *slot)
 		.flags = load(&slot->resting),
 		.timeout_ns = load64(&slot->yield_ns),
 	};
+}
+
+/* As long as its parent lives, which is no other than the one that it had at first. */
+static void spin_in_a_child(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		_exit(EXIT_FAILED);
+	if (pid)
+		return;
+	die_with_parent(parent);
+	for (;;)
+		spin_a_little();
 }
 
 /* How it goes on after it has done it. */
@@ -55,6 +84,21 @@ static enum act obey(const struct stage *s, const struct crew_slot *slot, enum a
 		if (loan_end((pid_t)arg))
 			_exit(EXIT_FAILED);
 		return ACT_SLEEP;
+	case ACT_CURRENCY:
+		if (currency_make((u32)arg))
+			_exit(EXIT_FAILED);
+		return ACT_SPIN;
+	case ACT_INFLATE:
+		if (lottery_join(0, (u32)arg, 0))
+			_exit(EXIT_FAILED);
+		return ACT_SPIN;
+	case ACT_UNPRIVILEGED:
+		if (setresuid(NOBODY, NOBODY, NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+			_exit(EXIT_FAILED);
+		return ACT_SPIN;
+	case ACT_FORK:
+		spin_in_a_child();
+		return ACT_SPIN;
 	case ACT_EXIT:
 		_exit(0);
 	default:
@@ -110,7 +154,7 @@ void stage_open(struct stage *s, const u32 *tickets, unsigned int count)
 	crew_create(&s->crew, count);
 	for (i = 0; i < count; i++)
 		crew_fork(&s->crew, actor, s);
-	crew_gather(&s->crew, LEND_WAIT_NS);
+	crew_gather(&s->crew, STAGE_WAIT_NS);
 	for (i = 0; i < count; i++)
 		if (tickets[i])
 			crew_enlist(&s->crew, i, tickets[i], 0);
@@ -126,7 +170,7 @@ void expect_tickets(struct ktap_case *t, const struct stage *s, u64 tickets)
 {
 	u64 wanted = s->others + tickets;
 
-	expect(t, wait_until(pools_hold, &wanted, LEND_WAIT_NS),
+	expect(t, wait_until(pools_hold, &wanted, STAGE_WAIT_NS),
 	       "%llu tickets in the pools, wanted %llu", tickets_in_pools() - s->others,
 	       tickets);
 }
@@ -156,13 +200,13 @@ static bool is_done(void *arg)
 
 void await_asleep(struct ktap_case *t, struct stage *s, unsigned int i)
 {
-	expect(t, crew_asleep(&s->crew, i, LEND_WAIT_NS),
+	expect(t, crew_asleep(&s->crew, i, STAGE_WAIT_NS),
 	       "actor %u does not sleep", i);
 }
 
 void await_done(struct ktap_case *t, struct stage *s, unsigned int i)
 {
-	expect(t, wait_until(is_done, &s->crew.page->slot[i], LEND_WAIT_NS),
+	expect(t, wait_until(is_done, &s->crew.page->slot[i], STAGE_WAIT_NS),
 	       "actor %u does not do what it was told", i);
 }
 
@@ -198,25 +242,39 @@ void pass(struct stage *s, u64 ns)
 		s->ran_ns[i] = process_cpu_ns(s->crew.pid[i]) - before[i];
 }
 
+/* @due is a part of @ran_ns, of which actor @i had what it had in the last window. */
+static void expect_due(struct ktap_case *t, struct stage *s, unsigned int i, double due,
+		       u64 ran_ns)
+{
+	double got = (double)s->ran_ns[i] / (double)ran_ns, lotteries, bound;
+	struct lottery_state state;
+
+	lottery_read(&state);
+	lotteries = (double)ran_ns / (double)state.tick_ns;
+	bound = LOTTERY_SIGMAS * sqrt(due * (1 - due) / lotteries) + theatre.slack;
+	ktap_note(t->ktap, "actor %u: %.1f %% of the time, due %.1f, bound %.1f", i,
+		  100 * got, 100 * due, 100 * bound);
+	expect(t, fabs(got - due) <= bound, "actor %u has %.1f %%, wanted %.1f %%", i,
+	       100 * got, 100 * due);
+}
+
 void expect_share(struct ktap_case *t, struct stage *s, unsigned int i, u32 tickets,
 		  u32 total)
 {
-	double due = (double)tickets / total, got, lotteries, bound;
-	struct lottery_state state;
 	u64 ran_ns = 0;
 	unsigned int k;
 
-	lottery_read(&state);
-	pass(s, lend.window_ns ? lend.window_ns : UNCOUNTED_NS);
+	pass(s, theatre.window_ns ? theatre.window_ns : UNCOUNTED_NS);
 	for (k = 0; k < s->crew.count; k++)
 		ran_ns += s->ran_ns[k];
-	if (!expect(t, ran_ns, "nobody ran") || !lend.window_ns)
-		return;
-	got = (double)s->ran_ns[i] / (double)ran_ns;
-	lotteries = (double)ran_ns / (double)state.tick_ns;
-	bound = LOTTERY_SIGMAS * sqrt(due * (1 - due) / lotteries) + SERVER_PART;
-	ktap_note(t->ktap, "actor %u: %.1f %% of the time, due %.1f, bound %.1f", i,
-		  100 * got, 100 * due, 100 * bound);
-	expect(t, fabs(got - due) <= bound, "actor %u has %.1f %%, %u of %u tickets", i,
-	       100 * got, tickets, total);
+	if (expect(t, ran_ns, "nobody ran") && theatre.window_ns)
+		expect_due(t, s, i, (double)tickets / total, ran_ns);
+}
+
+void expect_part_of_cpu(struct ktap_case *t, struct stage *s, unsigned int i, u32 tickets,
+			u32 total)
+{
+	pass(s, theatre.window_ns ? theatre.window_ns : UNCOUNTED_NS);
+	if (theatre.window_ns)
+		expect_due(t, s, i, (double)tickets / total, theatre.window_ns);
 }

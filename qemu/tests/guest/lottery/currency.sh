@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Name: currency
+# What: lottery currency runs a command that shares tickets, and backs a cgroup.
+# Needs: root
+# Time: 60
+tickets() {
+	awk '$1 == "cpu" { sum += $8 } END { print sum + 0 }' /proc/sched_lottery
+}
+
+await() {
+	looks=0
+	until test "$(tickets)" = "$1"; do
+		looks=$((looks + 1))
+		test "$looks" -lt 200
+		sleep 0.1
+	done
+}
+
+lottery currency --backing 30 -t 1000 sh -c 'while :; do :; done & while :; do :; done' &
+shell=$!
+await 30
+pkill -P "$shell"
+kill "$shell"
+await 0
+
+group=/sys/fs/cgroup/shop
+echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
+mkdir "$group"
+lottery currency -g shop --backing 50
+lottery -t 1000 sh -c "echo \$\$ >$group/cgroup.procs; while :; do :; done" &
+hog=$!
+await 50
+lottery currency -g "$group" >/tmp/out
+cat /tmp/out
+grep -qx 'backing 50' /tmp/out
+grep -qx 'active 1000' /tmp/out
+grep -qx 'entries 1' /tmp/out
+lottery currency -g shop -b 0
+await 1000
+kill "$hog"
+await 0
+looks=0
+until rmdir "$group"; do
+	looks=$((looks + 1))
+	test "$looks" -lt 200
+	sleep 0.1
+done
+! lottery currency -g shop 2>/tmp/err
+cat /tmp/err
+grep -q 'shop: no cgroup that can be a currency' /tmp/err
+! lottery currency -b 1 nothing-of-that-name 2>/tmp/err
+cat /tmp/err
