@@ -110,12 +110,6 @@ static const struct cpumask *lottery_near(int cpu, int flags)
 					   cpu_rq(cpu)->rd->span;
 }
 
-/* What the tickets of @p will be worth: in a currency as much as the last time. */
-static unsigned int lottery_likely_worth(const struct task_struct *p)
-{
-	return (p->lottery.crq ? p->lottery.counted : 0) ?: lottery_task_tickets(p);
-}
-
 /* For how much @p would wait on @rq, where it was if @here. */
 static u64 lottery_wait_on(struct rq *rq, struct task_struct *p, bool here, int flags)
 {

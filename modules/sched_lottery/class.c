@@ -78,6 +78,7 @@ void init_lottery_task(struct task_struct *p)
 	INIT_LIST_HEAD(&p->lottery.parked);
 	init_lottery_loan(&p->lottery.loan, p);
 	p->lottery.crq = NULL;
+	p->lottery.waits_on = NULL;
 	p->lottery.counted = 0;
 	p->lottery.entry.kind = LOTTERY_TASK;
 	p->lottery.turn_left = 0;

@@ -59,6 +59,17 @@ static inline unsigned int lottery_task_tickets(const struct task_struct *p)
 }
 
 /**
+ * lottery_likely_worth() - what the tickets of a task will be worth
+ * @p: the task, as for lottery_task_tickets()
+ *
+ * Return: in the base currency what it owns; in another as much as the last time.
+ */
+static inline unsigned int lottery_likely_worth(const struct task_struct *p)
+{
+	return (p->lottery.crq ? p->lottery.counted : 0) ?: lottery_task_tickets(p);
+}
+
+/**
  * lottery_quantum() - how long a turn of @p lasts
  * @p: a lottery task
  *
@@ -135,17 +146,15 @@ DECLARE_STATIC_KEY_TRUE(lottery_compensation);
 DECLARE_STATIC_KEY_TRUE(lottery_transfers);
 DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
 
+/* Does @p wait for a lock that hands priorities or tickets on? */
+static inline bool lottery_is_locked_out(const struct task_struct *p)
+{
 #ifdef CONFIG_RT_MUTEXES
-static inline bool lottery_is_locked_out(const struct task_struct *p)
-{
-	return READ_ONCE(p->pi_blocked_on);
-}
-#else
-static inline bool lottery_is_locked_out(const struct task_struct *p)
-{
-	return false;
-}
+	if (READ_ONCE(p->pi_blocked_on))
+		return true;
 #endif
+	return READ_ONCE(p->lottery.waits_on);
+}
 
 /**
  * lottery_lend() - a task blocks: its tickets go to whom it waits for

@@ -8,7 +8,8 @@
  * the borrower has a turn. So nothing is minted and nothing is lost, a borrower
  * need not have tickets or be of this class, and who lends to whom is looked up
  * at the draw, along the chain of those who wait:
- *  - a task that is blocked on an rt_mutex or on a PI futex lends to the owner;
+ *  - a task that is blocked on an rt_mutex, on a PI futex or on a lottery mutex lends
+ *    to the owner;
  *  - otherwise it lends to the tasks that it named, see loan_api.c.
  * A chain ends with a task that is not blocked, or that waits for nobody. One
  * that is longer than LOTTERY_CHAIN, as a cycle is, lends to nobody.
@@ -43,7 +44,6 @@
  * read in pieces of LOTTERY_LETTERS.
  */
 
-#include <linux/err.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mmu_context.h>
@@ -51,87 +51,17 @@
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 
-#include "../locking/rtmutex_common.h"
 #include "balance.h"
 #include "loan.h"
 
-/* How long a chain of tasks that wait for each other can be. */
-#define LOTTERY_CHAIN	16
 /* Letters that are read under the rq lock at a time. */
 #define LOTTERY_LETTERS	16
 
 static DEFINE_RAW_SPINLOCK(lottery_loans_lock);
 
-/* Where a loan should be. */
-enum lottery_whereabouts {
-	LOTTERY_HERE,		/* the borrower is queued here and can run */
-	LOTTERY_THERE,		/* it is queued on another CPU */
-	LOTTERY_ASLEEP,		/* it sleeps */
-	LOTTERY_NOT_NOW,	/* it cannot be told, or it cannot run just now */
-	LOTTERY_NOWHERE,	/* there is none */
-};
-
 static struct lottery_loan *lottery_loan_of(struct lottery_entry *e)
 {
 	return container_of(e, struct lottery_loan, entry);
-}
-
-/* The fair class leaves some tasks queued that sleep. */
-static bool lottery_is_asleep(struct task_struct *p)
-{
-	return !READ_ONCE(p->on_rq) || READ_ONCE(p->se.sched_delayed);
-}
-
-/*
- * Whom @p waits for, or NULL, or -EAGAIN while a lock is between two owners. Its
- * pi_lock is held.
- */
-static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
-{
-	struct lottery_loan *loan;
-
-#ifdef CONFIG_RT_MUTEXES
-	if (p->pi_blocked_on)
-		return rt_mutex_owner(p->pi_blocked_on->lock) ?: ERR_PTR(-EAGAIN);
-#endif
-	if (!named)
-		return NULL;
-
-	list_for_each_entry(loan, &p->lottery.loans, own)
-		if (READ_ONCE(loan->active))
-			return loan->to;
-	return NULL;
-}
-
-/*
- * The task at the end of the chain, and whether it is awake. Interrupts are
- * off.
- */
-static enum lottery_whereabouts
-lottery_find_borrower(struct lottery_loan *loan, struct task_struct **borrower)
-{
-	struct task_struct *p = loan->lender, *next = loan->to;
-	int depth;
-
-	for (depth = 0; depth < LOTTERY_CHAIN; depth++) {
-		if (depth || !next) {
-			if (!raw_spin_trylock(&p->pi_lock))
-				return LOTTERY_NOT_NOW;
-			next = lottery_waits_for(p, depth);
-			raw_spin_unlock(&p->pi_lock);
-			if (IS_ERR(next))
-				return LOTTERY_NOT_NOW;
-		}
-		*borrower = next ?: p;
-		if (!next)
-			return depth ? LOTTERY_ASLEEP : LOTTERY_NOWHERE;
-		if (next == loan->lender)
-			return LOTTERY_NOWHERE;
-		if (!lottery_is_asleep(next))
-			return LOTTERY_HERE;
-		p = next;
-	}
-	return LOTTERY_NOWHERE;
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What loan.c, loan_api.c and the rest of the class share.
+ * What loan.c, chain.c, loan_api.c and the rest of the class share.
  */
 #ifndef _SCHED_LOTTERY_LOAN_H
 #define _SCHED_LOTTERY_LOAN_H
@@ -19,6 +19,25 @@ enum lottery_loan_state {
 	LOTTERY_LOAN_HELD,
 	LOTTERY_LOAN_PARKED,
 };
+
+/* Where a loan should be. */
+enum lottery_whereabouts {
+	LOTTERY_HERE,		/* the borrower is queued here and can run */
+	LOTTERY_THERE,		/* it is queued on another CPU */
+	LOTTERY_ASLEEP,		/* it sleeps */
+	LOTTERY_NOT_NOW,	/* it cannot be told, or it cannot run just now */
+	LOTTERY_NOWHERE,	/* there is none */
+};
+
+/* The fair class leaves some tasks queued that sleep. */
+static inline bool lottery_is_asleep(struct task_struct *p)
+{
+	return !READ_ONCE(p->on_rq) || READ_ONCE(p->se.sched_delayed);
+}
+
+/* chain.c */
+enum lottery_whereabouts
+lottery_find_borrower(struct lottery_loan *loan, struct task_struct **borrower);
 
 static inline bool lottery_has_expired(const struct lottery_loan *loan)
 {

@@ -19,7 +19,7 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-#include "pool.h"
+#include <linux/lottery/pool.h>
 
 struct cftype;
 struct cgroup_subsys_state;

@@ -9,7 +9,7 @@
 #include <linux/limits.h>
 #include <linux/sched.h>
 
-#include "pool.h"
+#include <linux/lottery/pool.h>
 
 static void lottery_list_init(struct lottery_pool *pool)
 {

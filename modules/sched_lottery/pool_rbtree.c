@@ -14,7 +14,7 @@
 #include <linux/rbtree_augmented.h>
 #include <linux/sched.h>
 
-#include "pool.h"
+#include <linux/lottery/pool.h>
 
 #define lottery_entry_of(rb) rb_entry((rb), struct lottery_entry, node)
 

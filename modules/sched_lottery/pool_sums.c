@@ -29,7 +29,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "pool.h"
+#include <linux/lottery/pool.h>
 
 /* The node that has @slot among its sums; its sums begin it, and align it. */
 static struct lottery_node *lottery_sums_node(u64 *slot)

@@ -2,7 +2,7 @@
 
 programs += $(addprefix lottery/,lottery lottery-fair lottery-scale lottery-share \
 	lottery-pipe lottery-floor lottery-server lottery-mutex lottery-hogs \
-	lottery-montecarlo lottery-viewers)
+	lottery-montecarlo lottery-viewers lottery-insulate)
 tests += $(addprefix lottery/tests/,lottery-api lottery-currency lottery-lend \
 	lottery-smp lottery-torture)
 

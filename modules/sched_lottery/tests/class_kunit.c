@@ -353,6 +353,16 @@ static void class_sleeper_wins_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->queued->lottery.parked));
 }
 
+/* A pool has room for what tasks lend, and not for more. */
+static void class_loans_wait_for_room(struct kunit *test)
+{
+	struct lottery_rq lrq = { .nr = 1, .entries = 1 };
+
+	KUNIT_EXPECT_TRUE(test, lottery_has_room_to_lend(&lrq));
+	lrq.entries = U32_MAX;
+	KUNIT_EXPECT_FALSE(test, lottery_has_room_to_lend(&lrq));
+}
+
 static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_running_holds),
 	KUNIT_CASE(class_blocked_holds_not),
@@ -366,6 +376,7 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_compensation_is_spent),
 	KUNIT_CASE(class_blocked_lends),
 	KUNIT_CASE(class_sleeper_wins_nothing),
+	KUNIT_CASE(class_loans_wait_for_room),
 	{}
 };
 

@@ -31,6 +31,7 @@ from lab.tree.source import Source, tree_files
 # Where the directories of modules/ appear in the kernel tree.
 LINKS = {
     "sched_lottery": "kernel/sched/lottery",
+    "sched_lottery/include": "include/linux/lottery",
     "bfq_wrais": "block/bfq_wrais",
     "bfq_wrais/include": "include/linux/wrais",
     "napi_livelock": "drivers/net/ethernet/napi_livelock",

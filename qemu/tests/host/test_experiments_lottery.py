@@ -292,6 +292,14 @@ def test_frames_of_a_phase_are_those_since_the_last_one() -> None:
     assert found["after"] == [Shown("A", 1, 5), Shown("B", 4, 20)]
 
 
+def test_a_currency_that_has_nothing_is_an_error() -> None:
+    def starved(_boot: Boot, program: Program, rows: Rows) -> Rows:
+        return [{**row, "cpu_s": 0} for row in rows] if program.what == "currencies" else rows
+
+    with pytest.raises(LabError, match="currencies-groups: B has nothing before"):
+        records_with(starved)
+
+
 def test_a_client_that_was_not_served_is_an_error() -> None:
     def unserved(_boot: Boot, program: Program, rows: Rows) -> Rows:
         return [{**row, "queries": 0} for row in rows] if program.what == "transfers" else rows
@@ -373,6 +381,8 @@ MEASURED = {
     "transfer_ratio, queries of clients with 8:3:1 tickets": "1 8.23, 2 3.07, 3 1.00",
     "transfer_error_pct of a fair server": "3.55",
     "transfer_error_pct, the worst client against its tickets": "2.39",
+    "currency_ratio of A to B, before and after inflation in B": "after TBD, before TBD",
+    "currency_ratio without currencies": "after TBD, before TBD",
     "viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after": (
         "A before 2.98, B before 1.99, C before 1.00, A after 2.94, B after 1.00, C after 2.00"
     ),
@@ -485,6 +495,16 @@ def served_in_turn(_boot: Boot, program: Program, rows: Rows) -> Rows:
     return [{**row, "queries": 1000, "ratio": 1.0} for row in rows]
 
 
+def leaking(_boot: Boot, program: Program, rows: Rows) -> Rows:
+    """Inflation in B that A pays for."""
+    if program.what != "currencies":
+        return rows
+    return [
+        {**row, "cpu_s": row["cpu_s"] * 1.1} if row["case"] == "after" and row["task"] > 2 else row
+        for row in rows
+    ]
+
+
 def unchanged(_boot: Boot, program: Program, rows: Rows) -> Rows:
     """Viewers whose new tickets never come: frames go on as they were."""
     if program.what != "viewers":
@@ -521,6 +541,7 @@ SLOW_SUMS = scaled("scale", "sums", {"draw_ns": 40.0})
         ("montecarlo_law_error_pct", alike),
         ("viewers_error_pct", unchanged),
         ("transfer_error_pct, the worst", served_in_turn),
+        ("currency_ratio of A to B", leaking),
     ],
 )
 def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> None:

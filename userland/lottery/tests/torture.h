@@ -28,6 +28,7 @@ enum order {
 	ORDER_SLEEP,		/* many short sleeps */
 	ORDER_LOCK,		/* take the priority inheritance mutex of all */
 	ORDER_LEND,		/* lend to another worker, and sleep */
+	ORDER_CURRENCY,		/* its process is one, with children */
 	ORDER_EXIT,		/* the boss starts another one */
 	ORDERS,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torture_group.c - lottery-torture: moves between cgroups, in a child of its
- * own: a move waits for whatever hotplug is under way.
+ * torture_group.c - lottery-torture: moves between cgroups, which become currencies, are
+ * backed anew, and go, in a child of its own: a move waits for whatever hotplug is under
+ * way.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,6 +53,18 @@ void groups_leave(const struct torture *x)
 		cgroup_move(CGROUP_ROOT, x->crew.pid[i]);
 }
 
+/* A group gets another backing, or none; or it goes and comes back if it is empty. */
+static int change_group(const char *group, struct random *random)
+{
+	int error;
+
+	if (random_below(random, 4))
+		return cgroup_back(group, random_below(random, 3) *
+					  random_between(random, 1, 1000));
+	error = cgroup_remove(group, 0);
+	return error ? 0 : cgroup_make(group);
+}
+
 /* In its slot: value counts the moves, guard what went wrong. */
 CREW_FN(mover)
 {
@@ -64,6 +77,11 @@ CREW_FN(mover)
 		pid_t pid = (pid_t)load(&x->crew.page->slot[task].resting);
 		int error = cgroup_move(x->group[random_below(&random, x->groups)], pid);
 
+		if (!random_below(&random, 8)) {
+			unsigned int group = random_below(&random, TORTURE_GROUPS);
+
+			error = error ?: change_group(x->group[group], &random);
+		}
 		/* ESRCH: it is on its way out, as it was told */
 		if (error && error != -ESRCH)
 			store(&slot->guard, slot->guard + 1);

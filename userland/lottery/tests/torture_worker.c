@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "clock.h"
+#include "lottery_currency.h"
 #include "lottery_loan.h"
 #include "torture.h"
 #include "work.h"
@@ -96,6 +97,12 @@ static bool lend_and_sleep(struct crew *crew, unsigned int i)
 	return sleep_often();
 }
 
+/* Backed by another number each time, also where a child has it from its parent. */
+static bool share_with_child(struct crew *crew, unsigned int i)
+{
+	return !currency_make(1 + (u32)(crew->page->slot[i].rounds % 1000)) && have_child();
+}
+
 static bool obey(struct crew *crew, unsigned int i, enum order order)
 {
 	switch (order) {
@@ -109,6 +116,8 @@ static bool obey(struct crew *crew, unsigned int i, enum order order)
 		return lock_and_work(crew);
 	case ORDER_LEND:
 		return lend_and_sleep(crew, i);
+	case ORDER_CURRENCY:
+		return share_with_child(crew, i);
 	default:
 		return false;
 	}

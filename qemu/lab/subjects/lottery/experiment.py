@@ -41,6 +41,7 @@ KINDS = {
     "viewers_error_pct": "viewers",
     "transfer_ratio": "transfers",
     "transfer_error_pct": "transfers",
+    "currency_ratio": "currencies",
 }
 """Metrics of the experiment and the kind of program that measures each."""
 
@@ -73,6 +74,7 @@ class Scope:
     montecarlo_s: int
     viewers_s: int
     transfer_s: int
+    currency_s: int
 
 
 FULL = Scope(
@@ -94,6 +96,7 @@ FULL = Scope(
     montecarlo_s=30,
     viewers_s=60,
     transfer_s=60,
+    currency_s=60,
 )
 
 QUICK = Scope(
@@ -115,6 +118,7 @@ QUICK = Scope(
     montecarlo_s=30,
     viewers_s=60,
     transfer_s=60,
+    currency_s=60,
 )
 
 DEMO = Scope(
@@ -136,6 +140,7 @@ DEMO = Scope(
     montecarlo_s=0,
     viewers_s=0,
     transfer_s=0,
+    currency_s=0,
 )
 
 FORK_S = 4e-4
@@ -309,6 +314,15 @@ def transfer_programs(scope: Scope) -> Iterator[Program]:
             yield dataclasses.replace(program, argv=(*argv, *options))
 
 
+def currency_programs(scope: Scope) -> Iterator[Program]:
+    """Figure 9 of the paper, and the same without currencies."""
+    if scope.currency_s:
+        argv = ("lottery-insulate", "--seconds", str(scope.currency_s), "--json")
+        for name, options in (("groups", ()), ("none", ("--no-currencies",))):
+            busy_s = 2 * scope.currency_s
+            yield _program("currencies", f"currencies-{name}", (*argv, *options), busy_s)
+
+
 def _boot(
     name: str, seed: int, pool: str, programs: Iterable[Program], shift: int = 0, cpus: int = 1
 ) -> Boot:
@@ -327,6 +341,9 @@ def _boot(
 def all_boots(scope: Scope) -> Iterator[Boot]:
     """Costs per pool and seed (round trips with the default one only), shares, several CPUs.
 
+    Round trips have a boot of their own: what has run before in a boot, and how many tasks
+    it has had, moves them by one or two parts in a hundred.
+
     What hackbench takes is measured in virtual time on several CPUs, too: they take
     turns on one thread of the host, so that it is the work of all of them together,
     which repeats.  In real time it spreads by half on a busy host, and is one thread
@@ -335,10 +352,8 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
     """
     for seed in scope.scale_seeds:
         for pool in POOLS:
-            programs = list(scale_programs(scope))
-            if pool == BOOTED:
-                programs += pipe_programs(scope)
-            yield _boot(f"cost-{pool}-{seed}", seed, pool, programs)
+            yield _boot(f"cost-{pool}-{seed}", seed, pool, scale_programs(scope))
+        yield _boot(f"pipe-{seed}", seed, BOOTED, pipe_programs(scope))
     for seed in scope.share_seeds:
         programs = [*share_programs(scope), *draw_programs(scope)]
         programs += [*floor_programs(scope), *fair_programs(scope)]
@@ -347,6 +362,7 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
         progress = progress_programs(scope, seed)
         yield _boot(f"progress-{seed}", seed, BOOTED, progress, SHARE_SHIFT)
         yield _boot(f"transfer-{seed}", seed, BOOTED, transfer_programs(scope), SHARE_SHIFT)
+        yield _boot(f"currency-{seed}", seed, BOOTED, currency_programs(scope), SHARE_SHIFT)
     for cpus in HACKBENCH_CPUS:
         yield _boot(f"hackbench-{cpus}", 1, BOOTED, hackbench_programs(scope, cpus), cpus=cpus)
     for seed in scope.smp_seeds:

@@ -21,6 +21,7 @@ from lab.subjects.lottery.output import (
     FairRow,
     FloorRow,
     HackbenchRow,
+    InsulateRow,
     MonteCarloRow,
     PipeRow,
     ScaleRow,
@@ -209,6 +210,20 @@ def _transfers(boot: Boot, program: Program, rows: Sequence[ServerRow]) -> Itera
     yield _sample("transfer_error_pct", policy, 100 * worst, "percent", run)
 
 
+def _currencies(boot: Boot, program: Program, rows: Sequence[InsulateRow]) -> Iterator[Sample]:
+    """What A gets against B, before and after inflation in B, with currencies or without."""
+    variant = "currencies" if rows[0].currencies else "none"
+    for phase in ("before", "after"):
+        got = {
+            name: sum(row.cpu_s for row in rows if row.case == phase and row.currency == name)
+            for name in "AB"
+        }
+        if not got["B"]:
+            raise LabError(f"{boot.name}: {program.name}: B has nothing {phase}", exit_code=1)
+        ratio, run = got["A"] / got["B"], _run_id(boot, program)
+        yield _sample("currency_ratio", variant, ratio, "ratio", run, phase=phase)
+
+
 def _hackbench(done: BootResult, program: Program, row: HackbenchRow) -> Iterator[Sample]:
     """How long it took and, of several CPUs, what part of that they were not idle.
 
@@ -281,6 +296,8 @@ def _samples(raw: dict[str, RawTable], done: BootResult, program: Program) -> It
         return _viewers(boot, program, rows_of(ViewersRow))
     if program.what == "transfers":
         return _transfers(boot, program, rows_of(ServerRow))
+    if program.what == "currencies":
+        return _currencies(boot, program, rows_of(InsulateRow))
     if program.what == "hackbench":
         if program.argv[0].startswith("@"):
             return ()  # a look before or after a run

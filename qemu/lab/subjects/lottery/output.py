@@ -145,6 +145,19 @@ class ServerRow:
 
 
 @dataclass(frozen=True)
+class InsulateRow:
+    """lottery-insulate: one task, before or after inflation in B."""
+
+    TOOL: ClassVar[str] = "lottery-insulate"
+    case: str
+    currencies: bool
+    currency: str
+    task: int
+    tickets: int
+    cpu_s: float
+
+
+@dataclass(frozen=True)
 class HackbenchRow:
     """hackbench: how long all messages took."""
 

@@ -112,6 +112,7 @@ def _tools() -> Boot:
             refused("refuse-scale-pid-max", "lottery-scale 99999999"),
             refused("refuse-ratio", "lottery-share 10:"),
             refused("refuse-server-ratio", "lottery-server 8"),
+            refused("refuse-insulate-seconds", "lottery-insulate --seconds 0"),
             refused("refuse-looks", "lottery-montecarlo --look-ms 700"),
             refused("refuse-late-start", "lottery-montecarlo --tasks 16 --seconds 75"),
             refused("refuse-viewers", "lottery-viewers 3:2:1 3:1"),
@@ -164,6 +165,14 @@ def _mutex(name: str, *args: str) -> Program:
     """The paper's experiment, fifty times as fast."""
     work = ("--hold-us", "1000", "--compute-us", "1000", "--seconds", "3")
     return Program(name, ("lottery-mutex", "--ktap", *work, *args), 120, debug=False)
+
+
+def _kernel_mutex() -> Boot:
+    """The kernel's own mutex that is won by lot, in virtual time."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT)
+    full, brief = scenario("lottery/mutex"), scenario("lottery/mutex", "lend=0", "ms=500")
+    entry = replace(full, short=brief.argv)
+    return Boot("lottery-mutex", replace(machine, modules=("lottery_mutex_test",)), (entry,))
 
 
 def _displaced() -> Boot:
@@ -259,6 +268,6 @@ def boots() -> tuple[Boot, ...]:
     return (
         *(_api(), _pool("list"), _pool("rbtree"), _pool("sums"), _tools()),
         *(_smp("sums", 5), _smp("list", 2), _bounds(), _displaced()),
-        *(_lend(), _currency(), _core(), _nohz()),
+        *(_lend(), _currency(), _kernel_mutex(), _core(), _nohz()),
         *(_torture("sums", 60), _torture("rbtree", 30), _torture("list", 30), _torture_core()),
     )
