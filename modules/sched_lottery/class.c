@@ -129,7 +129,8 @@ u64 lottery_random_below(struct rnd_state *rnd, u64 total)
  * won its part of them up to a few, not up to the root of N. Each number on its
  * own is as likely as any other, since the sequence begins at a random one.
  */
-static u64 lottery_winning(struct rq *rq, const struct lottery_pool *pool, u64 *point)
+static __always_inline u64
+lottery_winning(struct rq *rq, const struct lottery_pool *pool, u64 *point)
 {
 	if (static_branch_unlikely(&lottery_low_variance)) {
 		*point += LOTTERY_GOLDEN;
@@ -139,7 +140,7 @@ static u64 lottery_winning(struct rq *rq, const struct lottery_pool *pool, u64 *
 }
 
 /* The ticket that has won is one of a currency: which of its own tickets has? */
-static struct lottery_entry *lottery_draw_within(struct rq *rq, struct lottery_entry *e)
+static noinline struct lottery_entry *lottery_draw_within(struct rq *rq, struct lottery_entry *e)
 {
 	struct lottery_crq *crq;
 

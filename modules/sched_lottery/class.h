@@ -51,10 +51,14 @@ static inline struct task_struct *lottery_curr(const struct rq *rq)
  */
 static inline unsigned int lottery_task_tickets(const struct task_struct *p)
 {
-	unsigned int weight = sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+	unsigned int weight;
 
-	if (unlikely(p->lottery.inner) && !lottery_currency_of(p))
-		return min(p->lottery.tickets ?: weight, weight);
+	if (p->lottery.tickets && likely(!p->lottery.inner))
+		return p->lottery.tickets;
+
+	weight = sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+	if (p->lottery.tickets && !lottery_currency_of(p))
+		return min(p->lottery.tickets, weight);
 	return p->lottery.tickets ?: weight;
 }
 
