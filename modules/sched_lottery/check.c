@@ -38,10 +38,10 @@ static bool lottery_adds_up(const struct lottery_pool *pool, lottery_draw_fn *dr
 }
 
 /**
- * lottery_check() - warn if the pools of a CPU are not as they should be
+ * __lottery_check() - warn if the pools of a CPU are not as they should be
  * @rq: its run queue, locked, between two operations
  */
-void lottery_check(struct rq *rq)
+void __lottery_check(struct rq *rq)
 {
 	const struct lottery_rq *lrq = &rq->lottery;
 	unsigned int entries = lrq->pool.nr;

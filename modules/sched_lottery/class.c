@@ -197,7 +197,7 @@ static struct task_struct *lottery_draw(struct rq *rq)
 		/* The only ticket holder wins; it needs no random number for that. */
 		e = lottery_pool_draw(pool, pool->nr > 1 ?
 				      lottery_winning(rq, pool, &lrq->point) : 0);
-		if (unlikely(e->kind == LOTTERY_CURRENCY))
+		if (static_branch_unlikely(&lottery_currencies))
 			e = lottery_draw_within(rq, e);
 		p = e->kind == LOTTERY_LOAN ? lottery_borrower(rq, e) :
 			      container_of(e, struct task_struct, lottery.entry);
@@ -297,7 +297,8 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 		if ((flags & ENQUEUE_RESTORE) && !lrq->holder)
 			lrq->holder = p;
 	}
-	p->lottery.crq = lottery_crq_of(rq, p);
+	if (static_branch_unlikely(&lottery_currencies))
+		p->lottery.crq = lottery_crq_of(rq, p);
 	p->lottery.owned = lottery_task_tickets(p);
 	p->lottery.entry.tickets = lottery_effective(p);
 	lottery_put_in(rq, p->lottery.crq, &p->lottery.entry, p->lottery.owned);
@@ -330,7 +331,7 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 			lottery_give_back(rq, p);
 	}
 	lottery_leave(rq, p);
-	lottery_take_out(rq, p->lottery.crq, &p->lottery.entry, p->lottery.owned);
+	lottery_take_out_task(rq, p);
 	lrq->owned -= p->lottery.counted;
 	list_del_init(&p->lottery.migratable);
 	if (!--lrq->nr)
@@ -437,7 +438,7 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	struct lottery_rq *lrq = &rq->lottery;
 
 	update_curr_lottery(rq);
-	if (unlikely(p->lottery.crq))
+	if (static_branch_unlikely(&lottery_currencies))
 		lottery_count_again(rq, p);
 	if (!queued)
 		lottery_update_load_avg(rq, 1);

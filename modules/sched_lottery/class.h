@@ -51,15 +51,15 @@ static inline struct task_struct *lottery_curr(const struct rq *rq)
  */
 static inline unsigned int lottery_task_tickets(const struct task_struct *p)
 {
-	unsigned int weight;
+	unsigned int tickets = p->lottery.tickets;
 
-	if (p->lottery.tickets && likely(!p->lottery.inner))
-		return p->lottery.tickets;
-
-	weight = sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
-	if (p->lottery.tickets && !lottery_currency_of(p))
-		return min(p->lottery.tickets, weight);
-	return p->lottery.tickets ?: weight;
+	if (!tickets)
+		return sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+	if (static_branch_unlikely(&lottery_currencies) && p->lottery.inner &&
+	    !__lottery_currency_of(p))
+		return min_t(unsigned int, tickets,
+			     sched_prio_to_weight[p->static_prio - MAX_RT_PRIO]);
+	return tickets;
 }
 
 /**

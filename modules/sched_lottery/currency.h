@@ -73,7 +73,10 @@ struct lottery_currency {
 	struct rcu_work free;
 };
 
-/* Is there a currency, or was there? */
+/*
+ * Is there a currency, or was there? It is never off again: until it is on, @crq of all
+ * tasks and loans is NULL, and nothing below costs an instruction.
+ */
 DECLARE_STATIC_KEY_FALSE(lottery_currencies);
 
 /* currency.c */
@@ -98,11 +101,13 @@ void lottery_requeue(struct task_struct *p);
 int lottery_process_currency(unsigned long tickets);
 
 /* check.c */
-#ifdef CONFIG_SCHED_LOTTERY_DEBUG
-void lottery_check(struct rq *rq);
-#else
-static inline void lottery_check(struct rq *rq) { }
-#endif
+void __lottery_check(struct rq *rq);
+
+static inline void lottery_check(struct rq *rq)
+{
+	if (IS_ENABLED(CONFIG_SCHED_LOTTERY_DEBUG))
+		__lottery_check(rq);
+}
 
 /**
  * lottery_currency_of() - whose tickets a task has
@@ -139,13 +144,14 @@ lottery_crq_of(struct rq *rq, const struct task_struct *p)
  * @e: the entry, with its tickets
  * @owned: those without compensation [tickets]
  */
-static inline void lottery_put_in(struct rq *rq, struct lottery_crq *crq,
-				  struct lottery_entry *e, unsigned int owned)
+static __always_inline void
+lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
+	       unsigned int owned)
 {
-	if (likely(!crq))
-		lottery_pool_insert(&rq->lottery.pool, e);
-	else
+	if (static_branch_unlikely(&lottery_currencies) && crq)
 		__lottery_put_in(rq, crq, e, owned);
+	else
+		lottery_pool_insert(&rq->lottery.pool, e);
 	rq->lottery.entries++;
 	lottery_check(rq);
 }
@@ -157,15 +163,25 @@ static inline void lottery_put_in(struct rq *rq, struct lottery_crq *crq,
  * @e: the entry
  * @owned: as it was put in
  */
-static inline void lottery_take_out(struct rq *rq, struct lottery_crq *crq,
-				    struct lottery_entry *e, unsigned int owned)
+static __always_inline void
+lottery_take_out(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
+		 unsigned int owned)
 {
-	if (likely(!crq))
-		lottery_pool_remove(&rq->lottery.pool, e);
-	else
+	if (static_branch_unlikely(&lottery_currencies) && crq)
 		__lottery_take_out(rq, crq, e, owned);
+	else
+		lottery_pool_remove(&rq->lottery.pool, e);
 	rq->lottery.entries--;
 	lottery_check(rq);
+}
+
+/* The same for the entry of a task, whose currency is only looked at if there are any. */
+static __always_inline void lottery_take_out_task(struct rq *rq, struct task_struct *p)
+{
+	if (static_branch_unlikely(&lottery_currencies))
+		lottery_take_out(rq, p->lottery.crq, &p->lottery.entry, p->lottery.owned);
+	else
+		lottery_take_out(rq, NULL, &p->lottery.entry, 0);
 }
 
 /**
@@ -175,13 +191,14 @@ static inline void lottery_take_out(struct rq *rq, struct lottery_crq *crq,
  * @e: the entry
  * @parts: what it takes part with from now on
  */
-static inline void lottery_set_parts(struct rq *rq, struct lottery_crq *crq,
-				     struct lottery_entry *e, u64 parts)
+static __always_inline void
+lottery_set_parts(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
+		  u64 parts)
 {
-	if (likely(!crq))
-		lottery_pool_reweight(&rq->lottery.pool, e, parts);
-	else
+	if (static_branch_unlikely(&lottery_currencies) && crq)
 		__lottery_set_parts(rq, crq, e, parts);
+	else
+		lottery_pool_reweight(&rq->lottery.pool, e, parts);
 	lottery_check(rq);
 }
 
@@ -192,10 +209,12 @@ static inline void lottery_set_parts(struct rq *rq, struct lottery_crq *crq,
  *
  * Return: at least 1.
  */
-static inline unsigned int
+static __always_inline unsigned int
 lottery_worth(const struct lottery_crq *crq, unsigned int owned)
 {
-	return likely(!crq) ? owned : __lottery_worth(crq, owned);
+	if (static_branch_unlikely(&lottery_currencies) && crq)
+		return __lottery_worth(crq, owned);
+	return owned;
 }
 
 /**
@@ -204,7 +223,8 @@ lottery_worth(const struct lottery_crq *crq, unsigned int owned)
  */
 static inline void lottery_weigh_some(struct rq *rq)
 {
-	if (unlikely(!list_empty(&rq->lottery.currencies)))
+	if (static_branch_unlikely(&lottery_currencies) &&
+	    !list_empty(&rq->lottery.currencies))
 		__lottery_weigh_some(rq);
 	lottery_check(rq);
 }

@@ -88,8 +88,7 @@ static void __noreturn group_refused(const char *path, int error)
 {
 	switch (error) {
 	case -ENOENT:
-		die(EXIT_FAILED, "%s: no cgroup that can be a currency (with the cpu "
-		    "controller, below the root)", path);
+		die(EXIT_FAILED, "%s: no cgroup that can be a currency", path);
 	case -EPERM:
 		die(EXIT_FAILED, "%s: base tickets need CAP_SYS_NICE (be root)", path);
 	case -ENOSPC:

@@ -33,16 +33,11 @@ static struct lottery_crq *crq_of(struct currency_fixture *f, int i)
 	return per_cpu_ptr(f->c[i]->crq, 0);
 }
 
-static void currency_lock(struct rq *rq, unsigned long *flags)
-{
-	raw_spin_lock_irqsave(&rq->__lock, *flags);
-}
-
 static void currency_enqueue(struct rq *rq, struct task_struct *p)
 {
 	unsigned long flags;
 
-	currency_lock(rq, &flags);
+	raw_spin_lock_irqsave(&rq->__lock, flags);
 	p->on_rq = TASK_ON_RQ_QUEUED;
 	lottery_sched_class.enqueue_task(rq, p, 0);
 	raw_spin_unlock_irqrestore(&rq->__lock, flags);
@@ -52,7 +47,7 @@ static void currency_dequeue(struct rq *rq, struct task_struct *p)
 {
 	unsigned long flags;
 
-	currency_lock(rq, &flags);
+	raw_spin_lock_irqsave(&rq->__lock, flags);
 	p->on_rq = 0;
 	lottery_sched_class.dequeue_task(rq, p, 0);
 	raw_spin_unlock_irqrestore(&rq->__lock, flags);
@@ -62,7 +57,7 @@ static void currency_weigh(struct rq *rq)
 {
 	unsigned long flags;
 
-	currency_lock(rq, &flags);
+	raw_spin_lock_irqsave(&rq->__lock, flags);
 	lottery_weigh_some(rq);
 	raw_spin_unlock_irqrestore(&rq->__lock, flags);
 }
@@ -212,8 +207,12 @@ static void currency_conserves(struct kunit *test)
 /* A has 100 for 3, B 50 for 2 of 100 and C, that is 30 of them, and 3 have 100 each. */
 static void currency_is_drawn(struct kunit *test)
 {
-	static const int due[TASKS] = { [0] = 100 * 1000 / 3 / 450, [3] = 50 * 1000 * 100 / 230 / 450,
-					[5] = 50 * 1000 * 30 / 230 / 4 / 450, [9] = 100 * 1000 / 450 };
+	static const int due[TASKS] = {
+		[0] = 100 * 1000 / 3 / 450,
+		[3] = 50 * 1000 * 100 / 230 / 450,
+		[5] = 50 * 1000 * 30 / 230 / 4 / 450,
+		[9] = 100 * 1000 / 450,
+	};
 	struct currency_fixture *f = test->priv;
 	unsigned long flags;
 	int won[TASKS] = { }, i, draw;
@@ -223,7 +222,7 @@ static void currency_is_drawn(struct kunit *test)
 	for (draw = 0; draw < DRAWS; draw++) {
 		struct task_struct *p;
 
-		currency_lock(f->rq, &flags);
+		raw_spin_lock_irqsave(&f->rq->__lock, flags);
 		f->rq->lottery.holder = NULL;
 		p = lottery_sched_class.pick_task(f->rq);
 		raw_spin_unlock_irqrestore(&f->rq->__lock, flags);

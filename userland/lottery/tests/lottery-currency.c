@@ -98,8 +98,8 @@ void all_spin(struct ktap_case *t, struct stage *s)
 
 void give(struct ktap_case *t, const struct stage *s, unsigned int i, u32 tickets)
 {
-	expect(t, !lottery_join(s->crew.pid[i], tickets, 0), "cannot give actor %u tickets: %s",
-	       i, strerror(errno));
+	expect(t, !lottery_join(s->crew.pid[i], tickets, 0), "actor %u gets no tickets: %s", i,
+	       strerror(errno));
 }
 
 static void refused_tickets(struct ktap_case *t)
@@ -114,11 +114,12 @@ static void refused_tickets(struct ktap_case *t)
 	struct group g;
 	char text[32];
 	unsigned int i;
+	int error;
 
 	group_open(t, &g, NULL, "refused", 7);
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
-		expect_error(t, texts[i].text, result_of(cgroup_write(g.path,
-				"cpu.lottery.tickets", texts[i].text)), texts[i].error);
+		error = cgroup_write(g.path, "cpu.lottery.tickets", texts[i].text);
+		expect_error(t, texts[i].text, result_of(error), texts[i].error);
 		cgroup_read(g.path, "cpu.lottery.tickets", text, sizeof(text));
 		expect(t, !strcmp(text, texts[i].error ? "7\n" : i == 4 ? "1000000\n" : "0\n"),
 		       "after '%s' it says %s", texts[i].text, text);

@@ -159,7 +159,8 @@ static void report_disturbers(struct ktap *k, const struct torture *x, struct cr
 	ktap_result(k, !crew_stop(disturbers, TORTURE_WAIT_NS), "hotplug and moves come to an end");
 	report_disturber(k, &disturbers->page->slot[PLUGGER], "CPUs go offline and come back",
 			 no_hotplug);
-	report_disturber(k, &disturbers->page->slot[MOVER], "tasks move between cgroups, which change",
+	report_disturber(k, &disturbers->page->slot[MOVER],
+			 "tasks move between cgroups, which change",
 			 x->groups ? NULL : "no cgroup2 at /sys/fs/cgroup");
 	report_disturber(k, &disturbers->page->slot[CALMER], "no task is real-time for long", NULL);
 	crew_destroy(disturbers);
