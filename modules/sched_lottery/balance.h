@@ -112,7 +112,10 @@ lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried
 	s64 lag = lottery_account_lag(a, owned, carried);
 
 	a->carried -= carried;
-	return clamp(lag, -(s64)LOTTERY_LAG_MAX, (s64)LOTTERY_LAG_MAX);
+	/* Rarely: what all of a CPU lack together is bounded as well. */
+	if (unlikely((u64)(lag + (s64)LOTTERY_LAG_MAX) > 2 * LOTTERY_LAG_MAX))
+		return lag < 0 ? -(s64)LOTTERY_LAG_MAX : (s64)LOTTERY_LAG_MAX;
+	return lag;
 }
 
 /* The account of @rq, where an entry has just been put into the pool. */

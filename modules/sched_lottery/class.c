@@ -156,6 +156,8 @@ static noinline struct lottery_entry *lottery_draw_within(struct rq *rq, struct 
 /* The parts of tickets that @p takes part with now. */
 static u64 lottery_effective(const struct task_struct *p)
 {
+	if (likely(!p->lottery.used))
+		return (u64)p->lottery.owned << LOTTERY_PART_SHIFT;
 	return lottery_compensated(p->lottery.owned, lottery_quantum(p),
 				   p->lottery.used);
 }
@@ -333,7 +335,8 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	lottery_leave(rq, p);
 	lottery_take_out_task(rq, p);
 	lrq->owned -= p->lottery.counted;
-	list_del_init(&p->lottery.migratable);
+	if (!list_empty(&p->lottery.migratable))
+		list_del_init(&p->lottery.migratable);
 	if (!--lrq->nr)
 		lottery_emptied(rq);
 	sub_nr_running(rq, 1);
@@ -425,7 +428,9 @@ static void put_prev_task_lottery(struct rq *rq, struct task_struct *p,
 				  struct task_struct *next)
 {
 	update_curr_lottery(rq);
-	lottery_update_load_avg(rq, 1);
+	/* From one lottery task to the next the class runs on. */
+	if (!next || !task_on_lottery(next))
+		lottery_update_load_avg(rq, 1);
 
 	/* Whoever had the CPU need not wait behind a real-time task. */
 	if (next && (next->sched_class == &rt_sched_class ||
