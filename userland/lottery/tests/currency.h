@@ -24,8 +24,6 @@ void all_spin(struct ktap_case *t, struct stage *s);
 /* Another number of tickets for actor @i; the launcher is privileged. */
 void give(struct ktap_case *t, const struct stage *s, unsigned int i, u32 tickets);
 
-void expect_error(struct ktap_case *t, const char *what, long got, int error);
-
 #define CURRENCY_GROUPS	4U
 void currency_refusals(struct ktap *k);
 void currency_values(struct ktap *k);

@@ -13,8 +13,6 @@
 #include "lottery_proc.h"
 #include "lottery_sched.h"
 
-#define NOBODY	65534U
-
 enum {
 	MAKER,
 	OTHER,

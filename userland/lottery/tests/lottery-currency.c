@@ -16,8 +16,6 @@
 #include "lottery_currency.h"
 #include "lottery_sched.h"
 
-#define NOBODY	65534U
-
 static const char usage[] =
 "Usage: lottery-currency [options]\n"
 "\n"
@@ -30,15 +28,6 @@ static const char usage[] =
 "                      machine that stands still now and then\n"
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
 TEST_USAGE;
-
-void expect_error(struct ktap_case *t, const char *what, long got, int error)
-{
-	if (!error)
-		expect(t, got >= 0, "%s: %s", what, strerror(errno));
-	else
-		expect(t, got < 0 && errno == error, "%s: %s, wanted %s", what,
-		       got < 0 ? strerror(errno) : "taken", strerror(error));
-}
 
 /* The other way to say it. */
 static long result_of(int error)

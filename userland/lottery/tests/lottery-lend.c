@@ -34,12 +34,6 @@ struct refusal {
 	int error;
 };
 
-static void expect_error(struct ktap_case *t, const char *what, long got, int error)
-{
-	expect(t, got < 0 && errno == error, "%s: %s, wanted %s", what,
-	       got < 0 ? strerror(errno) : "taken", strerror(error));
-}
-
 /* Children, as they alone are not SCHED_FIFO. */
 static pid_t borrower_pid(struct stage *s)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stage.c - tasks that do what they are told, and what they get. */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -14,8 +15,6 @@
 #include "lottery_sched.h"
 #include "stage.h"
 #include "work.h"
-
-#define NOBODY		65534U
 
 /* All that can go wrong in a turn has some turns to do so. */
 #define UNCOUNTED_NS	(50 * NSEC_PER_MSEC)
@@ -228,6 +227,15 @@ void act_lend(struct ktap_case *t, struct stage *s, unsigned int i, unsigned int
 	store(&slot->resting, flags);
 	store64(&slot->yield_ns, timeout_ns);
 	act(t, s, i, ACT_LEND, (u64)s->crew.pid[to]);
+}
+
+void expect_error(struct ktap_case *t, const char *what, long got, int error)
+{
+	if (!error)
+		expect(t, got >= 0, "%s: %s", what, strerror(errno));
+	else
+		expect(t, got < 0 && errno == error, "%s: %s, wanted %s", what,
+		       got < 0 ? strerror(errno) : "taken", strerror(error));
 }
 
 void pass(struct stage *s, u64 ns)

@@ -13,6 +13,9 @@
 #define STAGE_WAIT_NS	(30 * NSEC_PER_SEC)
 
 #define ACTORS_MAX	12U
+
+/* Somebody without a privilege. */
+#define NOBODY		65534U
 #define MUTEXES		3U
 
 struct theatre {
@@ -66,6 +69,9 @@ void await_done(struct ktap_case *t, struct stage *s, unsigned int i);
 /* A loan from @i to actor @to. */
 void act_lend(struct ktap_case *t, struct stage *s, unsigned int i, unsigned int to,
 	      u32 tickets, u32 flags, u64 timeout_ns);
+
+/* A call, which has returned @got, is refused with @error, or taken if that is 0. */
+void expect_error(struct ktap_case *t, const char *what, long got, int error);
 
 /* Let all do what they do for @ns; fills ran_ns. */
 void pass(struct stage *s, u64 ns);
