@@ -19,6 +19,7 @@
 
 /* How long a chain of tasks that wait for each other can be. */
 #define LOTTERY_CHAIN	16
+
 /*
  * Whom @p waits for, or NULL, or -EAGAIN while a lock is between two owners. Its
  * pi_lock is held.

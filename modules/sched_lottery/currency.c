@@ -33,9 +33,9 @@
  * bounded by how deep currencies are within each other, and logarithmic in their
  * members.
  *
- * A currency is in memory for as long as somebody counts in @refs. Who is in a
- * currency looks it up without a reference, under RCU or with interrupts off, which is
- * as good. When nobody can find it any more, nothing is left in its pools but
+ * A currency stays in memory while @refs is above 0. A task in a currency is looked up
+ * without a reference, under RCU or with interrupts off, which is as good. When no
+ * task can find the currency any more, nothing is left in its pools but
  * loans of tasks that have left it; they are put where they belong then.
  */
 
@@ -87,7 +87,7 @@ static bool lottery_is_attached(const struct lottery_crq *crq)
 	return !list_empty(&crq->on_cpu);
 }
 
-/* What is in @crq changes by so much; nothing is to be done for that of the CPU. */
+/* @crq owns @more tickets; NULL is the CPU itself, which counts on its own. */
 static void lottery_own(struct lottery_crq *crq, s64 more)
 {
 	if (crq) {
@@ -308,9 +308,9 @@ static void lottery_free_currency(struct work_struct *work)
 
 /**
  * lottery_get_currency() - keep a currency
- * @c: found under RCU, or kept by somebody else; or NULL
+ * @c: found under RCU, or with a reference elsewhere; or NULL
  *
- * Return: @c, or NULL if nobody keeps it any more.
+ * Return: @c with one more reference, or NULL if it had none left.
  */
 struct lottery_currency *lottery_get_currency(struct lottery_currency *c)
 {

@@ -2,7 +2,6 @@
 /* lottery-currency.c - tickets within cgroups and processes: refusals first. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,34 +182,6 @@ void currency_refusals(struct ktap *k)
 	ktap_group(k, "refusals", tests, ARRAY_SIZE(tests));
 }
 
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "window-ms", required_argument, NULL, 'w' },
-		{ "cpu", required_argument, NULL, 'c' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'w':
-			theatre.window_ns = args_number("--window-ms", optarg, 0, 100000) *
-					    NSEC_PER_MSEC;
-			break;
-		case 'c':
-			theatre.cpu = cpu_argument(optarg);
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
-
 int main(int argc, char **argv)
 {
 	struct ktap k;
@@ -218,8 +189,7 @@ int main(int argc, char **argv)
 	args_init("lottery-currency");
 	theatre.window_ns = 2 * NSEC_PER_SEC;
 	theatre.slack = 0.01;
-	theatre.cpu = first_cpu();
-	parse(argc, argv);
+	theatre_parse(argc, argv, usage);
 	lottery_require();
 	if (!cgroups_usable())
 		die(EXIT_SKIPPED, CGROUP_MISSING);

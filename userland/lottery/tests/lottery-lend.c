@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery-lend.c - ticket transfers: refusals first, then what they do. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -147,34 +146,6 @@ void lend_refusals(struct ktap *k)
 	ktap_group(k, "refusals", tests, ARRAY_SIZE(tests));
 }
 
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "window-ms", required_argument, NULL, 'w' },
-		{ "cpu", required_argument, NULL, 'c' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'w':
-			theatre.window_ns = args_number("--window-ms", optarg, 0, 100000) *
-					 NSEC_PER_MSEC;
-			break;
-		case 'c':
-			theatre.cpu = cpu_argument(optarg);
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
-
 int main(int argc, char **argv)
 {
 	struct ktap k;
@@ -182,8 +153,7 @@ int main(int argc, char **argv)
 	args_init("lottery-lend");
 	theatre.window_ns = NSEC_PER_SEC;
 	theatre.slack = SERVER_PART;
-	theatre.cpu = first_cpu();
-	parse(argc, argv);
+	theatre_parse(argc, argv, usage);
 	lottery_require();
 	theatre_open();
 	ktap_start(&k, LEND_GROUPS);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stage.c - tasks that do what they are told, and what they get. */
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -20,6 +21,35 @@
 #define UNCOUNTED_NS	(50 * NSEC_PER_MSEC)
 
 struct theatre theatre;
+
+void theatre_parse(int argc, char **argv, const char *usage)
+{
+	static const struct option longs[] = {
+		{ "window-ms", required_argument, NULL, 'w' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "ktap", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	theatre.cpu = first_cpu();
+	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'w':
+			theatre.window_ns = args_number("--window-ms", optarg, 0, 100000) *
+					    NSEC_PER_MSEC;
+			break;
+		case 'c':
+			theatre.cpu = cpu_argument(optarg);
+			break;
+		default:
+			args_validator(c, argv, usage);
+		}
+	}
+	args_no_more(argc, argv, optind);
+}
 
 void theatre_open(void)
 {

@@ -27,6 +27,8 @@ struct theatre {
 
 extern struct theatre theatre;
 
+/* Its options, for a test program that has no others. */
+void theatre_parse(int argc, char **argv, const char *usage);
 /* The first CPU, and another one if there is; the caller is bound to the first. */
 void theatre_open(void);
 
