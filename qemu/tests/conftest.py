@@ -10,7 +10,6 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
 
 import pytest
 
@@ -18,13 +17,12 @@ from lab.guest.accel import apply, asked_for
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
-from lab.guest.vm import run_boot
-from lab.host.progress import Progress
 from lab.paths import Paths
-from lab.schedule import Runner, Schedule
+from lab.schedule import Schedule
 from lab.subjects.registry import left_out, suites
 from lab.suite import kernel_variant
 from tests import skips
+from tests.apart import Apart
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -141,17 +139,6 @@ def chosen(suite: Boot, names: Collection[str]) -> Boot:
     return replace(suite, programs=programs, budget_s=budget_s)
 
 
-def suite_runner(paths: Paths, stream: TextIO) -> Runner:
-    """Boots suites, with their progress on the stream."""
-
-    def run(boot: Boot) -> BootResult:
-        progress = Progress(boot.name, len(boot.programs), "programs", stream)
-        log_dir = paths.logs / boot.machine.kernel / boot.name
-        return run_boot(paths, boot, log_dir, progress=progress)
-
-    return run
-
-
 @pytest.fixture(scope="session", autouse=True)
 def begun(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> None:
     """The first guests boot while other tests run."""
@@ -176,7 +163,7 @@ def schedule(lab_paths: Paths, pytestconfig: pytest.Config) -> Iterator[Schedule
         for boot in [chosen(suite, selected[suite.name])]
     ]
     with os.fdopen(stderr, "w") as stream:
-        pytestconfig.stash[SCHEDULE] = Schedule(boots, suite_runner(lab_paths, stream))
+        pytestconfig.stash[SCHEDULE] = Schedule(boots, Apart(lab_paths, stream))
         yield pytestconfig.stash[SCHEDULE]
 
 

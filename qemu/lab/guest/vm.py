@@ -64,7 +64,7 @@ class Tail:
         return data
 
 
-def _guarded(argv: list[str]) -> list[str]:
+def guarded(argv: list[str]) -> list[str]:
     """The command such that it does not outlive us, however we end."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "KILL", *argv] if setpriv else argv
@@ -78,7 +78,7 @@ class Process:
         with log.open("wb") as stream:
             try:
                 self._child = subprocess.Popen(
-                    _guarded(argv),
+                    guarded(argv),
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=stream,
@@ -408,7 +408,7 @@ def run_shell(paths: Paths, boot: Boot, log_dir: Path) -> int:
     files = Files.under(log_dir, interactive=True)
     with _owned(log_dir):
         argv = _prepare(paths, boot, files)
-        with subprocess.Popen(_guarded(argv)) as child:
+        with subprocess.Popen(guarded(argv)) as child:
             try:
                 return child.wait()
             finally:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tests change of their process does not reach the guests beside them."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from lab import LabError
+from lab.guest.boot import Boot, Program
+from lab.guest.machine import Machine
+from lab.paths import Paths
+from tests.apart import Apart
+
+PROGRAMS = tuple(Program(name, (name,)) for name in ("alpha", "beta", "gamma"))
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Iterator[TextIO]:
+    """Where progress goes."""
+    with (tmp_path / "progress").open("w") as file:
+        yield file
+
+
+def test_a_boot_has_what_was_there_at_first(
+    built: Paths,
+    fake_qemu: str,
+    stream: TextIO,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests have put another QEMU in the path, stopped the clock and replaced a function."""
+    for directory, program in (("bin", fake_qemu), ("other", "/bin/false")):
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / "qemu-here").symlink_to(program)
+    with monkeypatch.context() as before:
+        before.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+        apart = Apart(built, stream)
+    monkeypatch.setenv("PATH", str(tmp_path / "other"))
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    monkeypatch.setattr(subprocess, "run", lambda *args, **kwargs: pytest.fail("run"))
+    monkeypatch.chdir("/")
+    result = apart(Boot("recorded", Machine(qemu="qemu-here"), PROGRAMS))
+    assert result.ok and result.boot.name == "recorded"
+    assert result.console == built.logs / "guest" / "recorded" / "console.log"
+    stream.flush()
+    assert "recorded: 3/3 programs" in (tmp_path / "progress").read_text()
+
+
+def test_what_a_boot_raises(built: Paths, fake_machine: Machine, stream: TextIO) -> None:
+    """A line for a person comes through, with its exit code."""
+    built.init.unlink()
+    with pytest.raises(LabError, match="init is missing") as raised:
+        Apart(built, stream)(Boot("unbuilt", fake_machine, PROGRAMS))
+    assert raised.value.exit_code == 1
+
+
+def test_a_process_that_dies(
+    built: Paths, fake_machine: Machine, stream: TextIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing to unpickle is no riddle."""
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(LabError, match="recorded: its process ended with 1"):
+        Apart(built, stream)(Boot("recorded", fake_machine, PROGRAMS))
