@@ -29,6 +29,7 @@
 #include "pelt.h"
 
 #include "trace.h"
+#include "waits.h"
 
 /*
  * Not get_random_u32(), which takes a local lock. One state a CPU, used
@@ -173,6 +174,8 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 
+	lockdep_assert_rq_held(rq);
+
 	lrq->holder = p;
 	lrq->lent_turn = false;
 	p->lottery.turn_left = lottery_quantum(p);
@@ -292,6 +295,7 @@ static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 
 	if (flags & ENQUEUE_WAKEUP)
 		lottery_take_back(rq, p);
+	lottery_waits_enqueue(rq, p, flags);
 
 	begin = lottery_stats_begin();
 	if (p->lottery.in_turn) {
@@ -324,6 +328,7 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	u64 begin;
 
 	update_curr_lottery(rq);
+	lottery_waits_dequeue(rq, p, flags);
 
 	begin = lottery_stats_begin();
 	if (lrq->holder == p) {
@@ -402,6 +407,9 @@ static void set_next_task_lottery(struct rq *rq, struct task_struct *p, bool fir
 	struct lottery_rq *lrq = &rq->lottery;
 
 	p->se.exec_start = rq_clock_task(rq);
+	/* Otherwise it runs already, and changes. */
+	if (first)
+		lottery_wait_ends(rq, p);
 
 	/*
 	 * Who runs holds the turn. It did not win it if core scheduling chose
@@ -428,6 +436,8 @@ static void put_prev_task_lottery(struct rq *rq, struct task_struct *p,
 				  struct task_struct *next)
 {
 	update_curr_lottery(rq);
+	if (next && task_on_rq_queued(p))
+		lottery_wait_begins(rq, p);
 	/* From one lottery task to the next the class runs on. */
 	if (!next || !task_on_lottery(next))
 		lottery_update_load_avg(rq, 1);

@@ -95,6 +95,7 @@ def _tools() -> Boot:
             scenario("lottery/lend"),
             scenario("lottery/currency"),
             scenario("lottery/tracepoints"),
+            scenario("lottery/wait-times"),
             scenario("lottery/no-sysrq"),
             scenario("lottery/torture-counts"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
