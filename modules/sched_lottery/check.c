@@ -47,6 +47,8 @@ void __lottery_check(struct rq *rq)
 	unsigned int entries = lrq->pool.nr;
 	const struct lottery_crq *crq;
 
+	lockdep_assert_rq_held(rq);
+
 	WARN_ON_ONCE(!lottery_adds_up(&lrq->pool, lottery_pool_ops->draw));
 	list_for_each_entry(crq, &lrq->currencies, on_cpu) {
 		WARN_ON_ONCE(!crq->pool.nr || !crq->owned || !crq->worth);

@@ -148,6 +148,8 @@ static void lottery_weigh(struct rq *rq, struct lottery_crq *crq)
 {
 	struct lottery_crq *around;
 
+	lockdep_assert_rq_held(rq);
+
 	for (; crq; crq = around) {
 		around = crq->around;
 		if (!crq->pool.nr) {
@@ -220,6 +222,8 @@ static void lottery_weigh_again(struct rq *rq, struct lottery_crq *crq)
 {
 	struct lottery_currency *around = READ_ONCE(crq->currency->around);
 	struct lottery_crq *was = crq->around;
+
+	lockdep_assert_rq_held(rq);
 
 	if (!lottery_is_attached(crq))
 		return;

@@ -101,6 +101,8 @@ static void lottery_update_groups(struct task_group *top)
 {
 	struct cgroup_subsys_state *css;
 
+	lockdep_assert_held(&lottery_groups_mutex);
+
 	guard(rcu)();
 	/* Those above come first. */
 	css_for_each_descendant_pre(css, &top->css) {

@@ -116,6 +116,8 @@ static void lottery_pool_loan(struct rq *rq, struct lottery_loan *loan)
 {
 	unsigned int owned = READ_ONCE(loan->owned);
 
+	lockdep_assert_rq_held(rq);
+
 	loan->crq = lottery_crq_of(rq, loan->lender);
 	loan->entry.tickets = (u64)owned << LOTTERY_PART_SHIFT;
 	lottery_put_in(rq, loan->crq, &loan->entry, owned);
@@ -146,6 +148,9 @@ static void lottery_send(struct lottery_loan *loan, int cpu,
 /* Decide again at the next tick. Under lottery_loans_lock; @rq is locked. */
 static void lottery_put_off(struct rq *rq, struct lottery_loan *loan)
 {
+	lockdep_assert_rq_held(rq);
+	lockdep_assert_held(&lottery_loans_lock);
+
 	loan->cpu = cpu_of(rq);
 	loan->state = LOTTERY_LOAN_LATER;
 	list_add_tail(&loan->link, &rq->lottery.later);
@@ -168,6 +173,9 @@ static void lottery_follow(struct rq *rq, struct lottery_loan *loan, int cpu)
 static void lottery_park(struct rq *rq, struct lottery_loan *loan,
 			 struct task_struct *borrower)
 {
+	lockdep_assert_rq_held(rq);
+	lockdep_assert_held(&lottery_loans_lock);
+
 	if (!raw_spin_trylock(&borrower->pi_lock)) {
 		lottery_put_off(rq, loan);
 		return;
@@ -187,6 +195,9 @@ static void lottery_park(struct rq *rq, struct lottery_loan *loan,
 static void lottery_put(struct rq *rq, struct lottery_loan *loan,
 			enum lottery_whereabouts place, struct task_struct *borrower)
 {
+	lockdep_assert_rq_held(rq);
+	lockdep_assert_held(&lottery_loans_lock);
+
 	if (place == LOTTERY_NOWHERE || !loan->active) {
 		loan->state = LOTTERY_LOAN_AT_REST;
 	} else if (place == LOTTERY_ASLEEP) {
@@ -274,6 +285,8 @@ struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool)
 {
 	struct lottery_loan *loan;
+
+	lockdep_assert_rq_held(rq);
 
 	while (pool->nr) {
 		loan = lottery_loan_of(lottery_rbtree_draw(pool, 0));
