@@ -23,6 +23,7 @@ struct top_task {
 	u64 cpus;		/* where it may run */
 	u32 tickets;
 	bool derived;		/* from its nice value */
+	u32 worth;		/* in base tickets, when it was last queued */
 	u64 quantum_ns;		/* 0: one tick */
 
 	u64 read_ns;		/* when the following was read */

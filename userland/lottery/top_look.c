@@ -44,6 +44,20 @@ static bool read_times(struct top_task *t, pid_t pid, const struct task_stat *st
 	return true;
 }
 
+/* What @tickets of its currency are worth; themselves where the kernel does not say. */
+static u32 read_worth(pid_t pid, pid_t tid, u32 tickets)
+{
+	static const char field[] = "\nlottery.worth ";
+	char path[64], text[8192], *line;
+	unsigned int worth;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/sched", pid, tid);
+	if (read_text(path, text, sizeof(text)) < 0)
+		return tickets;
+	line = strstr(text, field);
+	return line && sscanf(line + strlen(field), " : %u", &worth) == 1 ? worth : tickets;
+}
+
 /* A name can hold anything, and a terminal obeys what it is sent. */
 static void copy_printable(char *to, const char *from)
 {
@@ -74,6 +88,7 @@ static bool read_task(struct top_task *t, pid_t pid, pid_t tid)
 		.derived = !attr.sched_tickets,
 		.quantum_ns = attr.sched_runtime,
 	};
+	t->worth = read_worth(pid, tid, t->tickets);
 	copy_printable(t->name, stat.name);
 	return read_times(t, pid, &stat);
 }
@@ -181,7 +196,7 @@ static void reckon_due(struct top_look *look)
 		const struct top_task *t = &look->task[i];
 
 		fill[i].cpus = t->cpus;
-		fill[i].tickets = t->wanted ? t->tickets : 0;
+		fill[i].tickets = t->wanted ? t->worth : 0;
 	}
 	look->due_known = waterfill(fill, look->count, online(&look->state));
 	for (i = 0; i < look->count; i++)

@@ -51,8 +51,8 @@ static void show_task(const struct top_look *look, const struct top_task *t, con
 
 	if (t->quantum_ns)
 		snprintf(quantum, sizeof(quantum), "%lluus", t->quantum_ns / NSEC_PER_USEC);
-	printf("%7d %3u %c %7u %-5s %9s", t->tid, t->cpu, t->state, t->tickets,
-	       t->derived ? "nice" : "given", quantum);
+	printf("%7d %3u %c %7u %-5s %7u %9s", t->tid, t->cpu, t->state, t->tickets,
+	       t->derived ? "nice" : "given", t->worth, quantum);
 	put_real(6, look->due_known && t->wanted, 100 * t->due);
 	put_real(6, t->known, 100 * t->got);
 	put_real(8, t->known && t->runs, t->runs_s);
@@ -63,8 +63,8 @@ static void show_tasks(const struct top_look *look, size_t shown, const char *en
 {
 	size_t i;
 
-	printf("%7s %3s %c %7s %-5s %9s %6s %6s %8s %s%s", "PID", "CPU", 'S', "TICKETS",
-	       "FROM", "QUANTUM", "DUE%", "GOT%", "RUNS/s", "COMM", end);
+	printf("%7s %3s %c %7s %-5s %7s %9s %6s %6s %8s %s%s", "PID", "CPU", 'S', "TICKETS",
+	       "FROM", "WORTH", "QUANTUM", "DUE%", "GOT%", "RUNS/s", "COMM", end);
 	for (i = 0; i < shown; i++)
 		show_task(look, &look->task[i], end);
 	if (shown < look->count)
@@ -75,8 +75,8 @@ static int by_tickets(const void *a, const void *b)
 {
 	const struct top_task *one = a, *other = b;
 
-	if (one->tickets != other->tickets)
-		return one->tickets < other->tickets ? 1 : -1;
+	if (one->worth != other->worth)
+		return one->worth < other->worth ? 1 : -1;
 	return one->tid < other->tid ? -1 : 1;
 }
 

@@ -20,6 +20,15 @@ await() {
 lottery currency --backing 30 -t 1000 sh -c 'while :; do :; done & while :; do :; done' &
 shell=$!
 await 30
+: >/tmp/out
+# Two that have 1000 each share 30 between them, as lottery top reckons.
+looks=0
+until test "$(awk '$4 == 1000 && $6 == 15 { n++ } END { print n + 0 }' /tmp/out)" = 2; do
+	looks=$((looks + 1))
+	test "$looks" -lt 200
+	lottery top --batch --count 1 >/tmp/out
+done
+cat /tmp/out
 pkill -P "$shell"
 kill "$shell"
 await 0

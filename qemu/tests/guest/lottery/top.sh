@@ -19,12 +19,12 @@ done
 lottery top --batch --delay 3 --count 2 >/tmp/out
 cat /tmp/out
 test "$(grep -c '^lottery top: .* 2 tasks; 400 tickets' /tmp/out)" -eq 2
-# PID CPU S TICKETS FROM QUANTUM DUE% GOT%: ten points are seven standard deviations
+# PID CPU S TICKETS FROM WORTH QUANTUM DUE% GOT%: ten points are seven standard deviations
 awk -v many="$many" -v few="$few" '
 function near(got, due) { return got >= due - 10 && got <= due + 10 }
 $1 == "1" && $2 == 2 && $3 == 400 && $4 > 0 { cpu++ }
-$1 == many && $4 == 300 && $7 == "75.0" && near($8, 75) { good++ }
-$1 == few && $4 == 100 && $7 == "25.0" && near($8, 25) { good++ }
+$1 == many && $4 == 300 && $8 == "75.0" && near($9, 75) { good++ }
+$1 == few && $4 == 100 && $8 == "25.0" && near($9, 25) { good++ }
 END { exit cpu != 2 || good != 4 }' /tmp/out
 
 # Anybody may look; one that is asleep is due nothing.
@@ -32,8 +32,8 @@ kill -STOP "$few"
 setpriv --reuid 65534 --clear-groups lottery top --count 1 --sort got >/tmp/out
 cat /tmp/out
 awk -v many="$many" -v few="$few" '
-$1 == many && $7 == "100.0" { good++ }
-$1 == few && $3 == "T" && $7 == "-" && $8 == "0.0" { good++ }
+$1 == many && $8 == "100.0" { good++ }
+$1 == few && $3 == "T" && $8 == "-" && $9 == "0.0" { good++ }
 END { exit good != 2 }' /tmp/out
 
 # Ended by a signal, it has a good status, and gives the terminal back.
