@@ -56,6 +56,7 @@ struct torture {
 	u64 seed;
 	bool hotplug;
 	u64 mask;			/* all CPUs */
+	char around[48];		/* the group that those of TORTURE_GROUPS are in */
 	char group[TORTURE_GROUPS + 1][64];	/* the last one is the root */
 	unsigned int groups;		/* 0: no cgroup2 */
 	struct random random;
