@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.guest import slowdisk
 from lab.guest.accel import apply, asked_for
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
@@ -129,11 +130,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def chosen(suite: Boot, names: Collection[str]) -> Boot:
-    """The suite with the programs named, all if none is.
+    """The suite with the programs named, all if none is, and with the one that makes a disk.
 
     A part of a suite has no budget of its own.
     """
-    programs = tuple(p for p in suite.programs if not names or p.name in names)
+    programs = tuple(
+        p for p in suite.programs if not names or p.name in names or p.argv == slowdisk.DISK
+    )
     part = len(programs) < len(suite.programs)
     budget_s = None if part and suite.machine.real_time else suite.budget_s
     return replace(suite, programs=programs, budget_s=budget_s)
