@@ -110,18 +110,19 @@ static void what_comes_out(struct ktap_case *t)
 	scene_close(t, &s);
 }
 
-/* A loan is left behind in a group that goes away. */
+/* A loan is left behind in a group that goes away, and does not win before. */
 static void a_group_with_a_loan_goes(struct ktap_case *t)
 {
 	struct scene s;
 
 	scene_open(t, &s, 100, 300);
 	act_lend(t, &s.stage, INSIDE, OUTSIDE, 0, LOAN_KEEP, 0);
-	expect_tickets(t, &s.stage, 400);
+	group_back(t, &s.g, 1);
+	give(t, &s.stage, OUTSIDE, LOTTERY_TICKETS_MAX);
 	group_move(t, NULL, &s.stage, INSIDE);
 	group_close(t, &s.g);
+	expect_tickets(t, &s.stage, LOTTERY_TICKETS_MAX + 100);
 	expect_share(t, &s.stage, OUTSIDE, 1, 1);
-	expect_tickets(t, &s.stage, 200);
 	stage_close(t, &s.stage);
 }
 
