@@ -364,7 +364,7 @@ static void lottery_set_waiting(struct rq *rq, bool waits)
 
 static bool lottery_should_pull(struct rq *rq)
 {
-	return atomic_read(&lottery_nr_waiting) && !rq->lottery.entries &&
+	return atomic_read(&lottery_nr_waiting) && !rq->lottery.pool.nr &&
 	       cpu_active(cpu_of(rq)) &&
 	       time_after_eq(jiffies, rq->lottery.next_pull);
 }
@@ -482,7 +482,7 @@ void lottery_account_tick(struct rq *rq)
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_account *a = &lrq->account;
 
-	if (!lrq->entries)
+	if (!lrq->pool.nr)
 		return;
 
 	WRITE_ONCE(a->blocked, lottery_rt_runs(rq) && !a->ran ? a->blocked + 1 : 0);
@@ -511,7 +511,7 @@ void lottery_tick_balance(struct rq *rq)
 	struct lottery_survey survey;
 	struct rq_flags rf;
 
-	if (!READ_ONCE(lrq->entries) || time_before(jiffies, lrq->next_balance) ||
+	if (!READ_ONCE(lrq->pool.nr) || time_before(jiffies, lrq->next_balance) ||
 	    !cpu_active(cpu_of(rq)))
 		return;
 

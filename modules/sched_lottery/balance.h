@@ -52,7 +52,7 @@ static inline unsigned int lottery_nr_waits(struct rq *rq)
 /* Does it run nothing that a lottery task would have to wait for? */
 static inline bool lottery_is_free(struct rq *rq)
 {
-	return !READ_ONCE(rq->lottery.entries) && !lottery_rt_runs(rq);
+	return !READ_ONCE(rq->lottery.pool.nr) && !lottery_rt_runs(rq);
 }
 
 /* balance.c */
@@ -123,7 +123,7 @@ static inline struct lottery_account *lottery_open_account(struct rq *rq)
 {
 	struct lottery_account *a = &rq->lottery.account;
 
-	if (rq->lottery.entries == 1) {
+	if (lottery_entries(&rq->lottery) == 1) {
 		a->clock = rq_clock_task(rq);
 		a->ran = 0;
 		a->behind = 0;

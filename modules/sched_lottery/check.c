@@ -44,7 +44,7 @@ static bool lottery_adds_up(const struct lottery_pool *pool, lottery_draw_fn *dr
 void __lottery_check(struct rq *rq)
 {
 	const struct lottery_rq *lrq = &rq->lottery;
-	unsigned int entries = lrq->pool.nr;
+	unsigned int inner = 0;
 	const struct lottery_crq *crq;
 
 	lockdep_assert_rq_held(rq);
@@ -53,8 +53,7 @@ void __lottery_check(struct rq *rq)
 	list_for_each_entry(crq, &lrq->currencies, on_cpu) {
 		WARN_ON_ONCE(!crq->pool.nr || !crq->owned || !crq->worth);
 		WARN_ON_ONCE(!lottery_adds_up(&crq->pool, lottery_rbtree_draw));
-		/* It has entries itself, and is one. */
-		entries += crq->pool.nr - 1;
+		inner += crq->pool.nr - 1;
 	}
-	WARN_ON_ONCE(entries != lrq->entries);
+	WARN_ON_ONCE(inner != lrq->inner);
 }

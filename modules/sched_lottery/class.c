@@ -56,7 +56,7 @@ void init_lottery_rq(struct lottery_rq *lrq)
 	lrq->pool.tickets = 0;
 	lrq->pool.nr = 0;
 	lrq->owned = 0;
-	lrq->entries = 0;
+	lrq->inner = 0;
 	INIT_LIST_HEAD(&lrq->currencies);
 	lottery_pool_ops->init(&lrq->pool);
 	lrq->nr = 0;
@@ -365,7 +365,7 @@ static void yield_task_lottery(struct rq *rq)
 		return;
 
 	lrq->holder = NULL;
-	if (lrq->entries > 1) {
+	if (lottery_entries(lrq) > 1) {
 		lottery_give_back(rq, curr);
 		lottery_set_parts(rq, curr->lottery.crq, &curr->lottery.entry,
 				  lottery_effective(curr));
@@ -391,7 +391,7 @@ struct task_struct *pick_task_lottery(struct rq *rq)
 {
 	struct task_struct *holder = rq->lottery.holder;
 
-	if (!rq->lottery.entries)
+	if (!rq->lottery.pool.nr)
 		return NULL;
 	if (lottery_guest_stays(rq))
 		return rq->lottery.guest;
@@ -462,7 +462,7 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	if (queued ? p->lottery.turn_left > 0 : !lottery_turn_over(p))
 		return;
 
-	if (lottery_core_turn_over(rq, p) || lrq->entries > 1) {
+	if (lottery_core_turn_over(rq, p) || lottery_entries(lrq) > 1) {
 		lrq->holder = NULL;
 		resched_curr(rq);
 	} else {
@@ -509,7 +509,7 @@ static int balance_lottery(struct rq *rq, struct task_struct *prev, struct rq_fl
 	lottery_balance(rq, rf);
 
 	return sched_stop_runnable(rq) || sched_dl_runnable(rq) ||
-	       sched_rt_runnable(rq) || rq->lottery.entries;
+	       sched_rt_runnable(rq) || rq->lottery.pool.nr;
 }
 #endif
 

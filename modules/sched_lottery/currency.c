@@ -96,6 +96,22 @@ static void lottery_own(struct lottery_crq *crq, s64 more)
 	}
 }
 
+static void lottery_insert_within(struct rq *rq, struct lottery_crq *crq,
+				  struct lottery_entry *e)
+{
+	lottery_rbtree_insert(&crq->pool, e);
+	if (crq->pool.nr > 1)
+		rq->lottery.inner++;
+}
+
+static void lottery_remove_within(struct rq *rq, struct lottery_crq *crq,
+				  struct lottery_entry *e)
+{
+	lottery_rbtree_remove(&crq->pool, e);
+	if (crq->pool.nr)
+		rq->lottery.inner--;
+}
+
 static void lottery_attach(struct rq *rq, struct lottery_crq *crq)
 {
 	struct lottery_currency *around = READ_ONCE(crq->currency->around);
@@ -104,7 +120,7 @@ static void lottery_attach(struct rq *rq, struct lottery_crq *crq)
 	crq->worth = 0;
 	crq->entry.tickets = 1;
 	if (crq->around)
-		lottery_rbtree_insert(&crq->around->pool, &crq->entry);
+		lottery_insert_within(rq, crq->around, &crq->entry);
 	else
 		lottery_pool_insert(&rq->lottery.pool, &crq->entry);
 	list_add_tail(&crq->on_cpu, &rq->lottery.currencies);
@@ -113,7 +129,7 @@ static void lottery_attach(struct rq *rq, struct lottery_crq *crq)
 static void lottery_detach(struct rq *rq, struct lottery_crq *crq)
 {
 	if (crq->around)
-		lottery_rbtree_remove(&crq->around->pool, &crq->entry);
+		lottery_remove_within(rq, crq->around, &crq->entry);
 	else
 		lottery_pool_remove(&rq->lottery.pool, &crq->entry);
 	lottery_own(crq->around, -(s64)crq->worth);
@@ -170,7 +186,7 @@ static void lottery_weigh(struct rq *rq, struct lottery_crq *crq)
 void __lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
 		      unsigned int owned)
 {
-	lottery_rbtree_insert(&crq->pool, e);
+	lottery_insert_within(rq, crq, e);
 	lottery_own(crq, owned);
 	lottery_weigh(rq, crq);
 }
@@ -179,7 +195,7 @@ void __lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_ent
 void __lottery_take_out(struct rq *rq, struct lottery_crq *crq,
 			struct lottery_entry *e, unsigned int owned)
 {
-	lottery_rbtree_remove(&crq->pool, e);
+	lottery_remove_within(rq, crq, e);
 	lottery_own(crq, -(s64)owned);
 	lottery_weigh(rq, crq);
 }

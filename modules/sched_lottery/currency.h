@@ -152,7 +152,6 @@ lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
 		__lottery_put_in(rq, crq, e, owned);
 	else
 		lottery_pool_insert(&rq->lottery.pool, e);
-	rq->lottery.entries++;
 	lottery_check(rq);
 }
 
@@ -171,7 +170,6 @@ lottery_take_out(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e
 		__lottery_take_out(rq, crq, e, owned);
 	else
 		lottery_pool_remove(&rq->lottery.pool, e);
-	rq->lottery.entries--;
 	lottery_check(rq);
 }
 

@@ -85,7 +85,7 @@ static u64 lottery_average(struct rq *rq, u64 capped_above, s64 *drift)
 			continue;
 		tickets += READ_ONCE(other->lottery.owned);
 		capacity += lottery_capacity(other);
-		if (READ_ONCE(other->lottery.entries))
+		if (READ_ONCE(other->lottery.pool.nr))
 			lag += READ_ONCE(other->lottery.account.lag);
 	}
 	*drift = tickets ? lottery_each(lag, tickets) : 0;

@@ -84,7 +84,8 @@ struct lottery_account {
  * @pool: the tickets of all queued tasks, that of the running one included, and
  *	what is lent to tasks that are queued here; but one entry for each currency
  * @nr: queued tasks of the class
- * @entries: tasks and loans, in @pool and in those of the currencies
+ * @inner: how many entries the pools of currencies have beyond one each, see
+ *	lottery_entries()
  * @owned: what they own, in whole tickets of the base currency, as counted; the
  *	pool has parts of tickets, and compensation in it
  * @holder: the task that holds the current turn, or NULL if the next pick
@@ -121,7 +122,7 @@ struct lottery_rq {
 	struct lottery_pool pool;
 	u64 owned;
 	unsigned int nr;
-	unsigned int entries;
+	unsigned int inner;
 	bool lent_turn;
 	bool closed;
 	struct task_struct *holder;
@@ -148,6 +149,17 @@ struct lottery_rq {
 #endif
 	struct lottery_op_stats stats[LOTTERY_NR_OPS];
 };
+
+/**
+ * lottery_entries() - tasks and loans, in the pool of a CPU and in those of currencies
+ * @lrq: the lottery of the CPU
+ *
+ * Each currency is an entry itself. There are none if and only if @pool is empty.
+ */
+static inline unsigned int lottery_entries(const struct lottery_rq *lrq)
+{
+	return READ_ONCE(lrq->pool.nr) + lrq->inner;
+}
 
 /* pool.c APIs: */
 extern const struct lottery_pool_ops *lottery_pool_ops;

@@ -156,7 +156,7 @@ int lottery_reserve(void)
 bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
 {
 	/* Pairs with lottery_room_grow(): the room is there. */
-	return lrq->entries - lrq->nr < smp_load_acquire(&lottery_room);
+	return lottery_entries(lrq) - lrq->nr < smp_load_acquire(&lottery_room);
 }
 
 /**

@@ -26,7 +26,7 @@ DECLARE_EVENT_CLASS(lottery_task,
 				   memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
 				   __entry->tickets = p->lottery.counted;
 				   __entry->total = rq->lottery.owned;
-				   __entry->contenders = rq->lottery.entries;),
+				   __entry->contenders = lottery_entries(&rq->lottery);),
 
 		    TP_printk("cpu=%d pid=%d comm=%s tickets=%llu total=%llu contenders=%u",
 			      __entry->cpu, __entry->pid, __entry->comm, __entry->tickets,

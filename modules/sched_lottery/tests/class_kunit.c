@@ -356,10 +356,10 @@ static void class_sleeper_wins_nothing(struct kunit *test)
 /* A pool has room for what tasks lend, and not for more. */
 static void class_loans_wait_for_room(struct kunit *test)
 {
-	struct lottery_rq lrq = { .nr = 1, .entries = 1 };
+	struct lottery_rq lrq = { .nr = 1, .pool.nr = 1 };
 
 	KUNIT_EXPECT_TRUE(test, lottery_has_room_to_lend(&lrq));
-	lrq.entries = U32_MAX;
+	lrq.pool.nr = U32_MAX;
 	KUNIT_EXPECT_FALSE(test, lottery_has_room_to_lend(&lrq));
 }
 
