@@ -350,43 +350,43 @@ def test_numbers_keep_their_types() -> None:
 
 
 MEASURED = {
-    "cycle_ns at 3000 tasks, list / rbtree": "19.89",
+    "cycle_ns at 3000 tasks, list / rbtree": "19.54",
     "cycle_ns at 100 tasks and above, rbtree / list": (
-        "100 0.728, 300 0.382, 1000 0.137, 3000 0.0503"
+        "100 0.763, 300 0.368, 1000 0.134, 3000 0.0512"
     ),
     "cycle_ns at every size, sums / list": (
-        "2 0.974, 20 0.824, 100 0.458, 300 0.227, 1000 0.0809, 3000 0.0281"
+        "2 0.976, 20 0.805, 100 0.481, 300 0.218, 1000 0.0799, 3000 0.0284"
     ),
-    "cycle_ns at 3000 tasks, list / sums": "35.53",
-    "enqueue_ns at 3000 tasks, rbtree / list": "1.845",
-    "rbtree cycle_ns, 3000 / 100 tasks": "1.231",
-    "share_error_sigma, every ratio": "worst 2.16 at 100:1, 8 rows",
-    "ratio_10_1": "9.708",
-    "yield_ratio: a hog beside one that uses a fifth of its turns": "0.965",
-    "draw_error after 10,000 draws, low-variance / independent": "0.0452",
-    "pipe_roundtrip_ns, lottery / other": "0.9115",
-    "fair_floor_pct under a lottery hog": "4.99",
-    "order_correlation of tickets and completion order": "-0.95",
-    "smp_share_error_pct, the worst task of each case": "1..16 1.56, 4:1:1:1:1 0.585",
+    "cycle_ns at 3000 tasks, list / sums": "35.17",
+    "enqueue_ns at 3000 tasks, rbtree / list": "1.769",
+    "rbtree cycle_ns, 3000 / 100 tasks": "1.238",
+    "share_error_sigma, every ratio": "worst 1.51 at 1:1, 8 rows",
+    "ratio_10_1": "10.31",
+    "yield_ratio: a hog beside one that uses a fifth of its turns": "0.983",
+    "draw_error after 10,000 draws, low-variance / independent": "0.0523",
+    "pipe_roundtrip_ns, lottery / other": "0.9126",
+    "fair_floor_pct under a lottery hog": "5.09",
+    "order_correlation of tickets and completion order": "-0.96",
+    "smp_share_error_pct, the worst task of each case": "1..16 1.41, 4:1:1:1:1 0.767",
     "displaced_share_pct in the first 100 ms": "101",
-    "hackbench_ms on 1 CPU, lottery / other": "0.987",
-    "hackbench_ms on 4 CPUs, lottery / other": "0.887",
-    "hackbench_busy_pct on 4 CPUs, lottery / other": "1.003",
-    "cyclictest_max_ns, beside lottery hogs / beside fair hogs": "2.336",
+    "hackbench_ms on 1 CPU, lottery / other": "0.986",
+    "hackbench_ms on 4 CPUs, lottery / other": "0.881",
+    "hackbench_busy_pct on 4 CPUs, lottery / other": "1.000",
+    "cyclictest_max_ns, beside lottery hogs / beside fair hogs": "1.355",
     "cyclictest_max_ns beside nothing, fair hogs, lottery hogs, both": (
-        "idle 10443, other 10623, lottery 24811, both 49156830"
+        "idle 10458, other 10988, lottery 14892, both 49649160"
     ),
-    "montecarlo_error_ratio, worst / best of three at the end": "1.104",
-    "montecarlo_law_error_pct, trials against what inflation promises": "0.47",
-    "transfer_ratio, queries of clients with 8:3:1 tickets": "1 8.23, 2 3.07, 3 1.00",
-    "transfer_error_pct of a fair server": "3.55",
-    "transfer_error_pct, the worst client against its tickets": "2.39",
-    "currency_ratio of A to B, before and after inflation in B": "before 0.999, after 0.992",
-    "currency_ratio without currencies": "before 1.007, after 0.501",
+    "montecarlo_error_ratio, worst / best of three at the end": "1.099",
+    "montecarlo_law_error_pct, trials against what inflation promises": "0.53",
+    "transfer_ratio, queries of clients with 8:3:1 tickets": "1 8.01, 2 3.03, 3 1.00",
+    "transfer_error_pct of a fair server": "10.86",
+    "transfer_error_pct, the worst client against its tickets": "0.64",
+    "currency_ratio of A to B, before and after inflation in B": "before 0.988, after 1.003",
+    "currency_ratio without currencies": "before 1.005, after 0.502",
     "viewers_ratio of frame rates, 3:2:1 before and 3:1:2 after": (
-        "A before 2.98, B before 1.99, C before 1.00, A after 2.94, B after 1.00, C after 2.00"
+        "A before 2.98, B before 1.95, C before 1.00, A after 3.02, B after 1.00, C after 2.00"
     ),
-    "viewers_error_pct, the worst frame rate against its tickets": "before 0.50, after 1.11",
+    "viewers_error_pct, the worst frame rate against its tickets": "before 1.33, after 0.47",
 }
 MISSED = {
     "cycle_ns at 3000 tasks, list / sums",
@@ -548,9 +548,9 @@ def test_a_figure_that_is_spoilt_misses_its_goal(name: str, change: Change) -> N
     assert ruined(change, name).met is False
 
 
-@pytest.mark.parametrize(("max_ns", "met"), [(11_100, True), (11_200, False)])
+@pytest.mark.parametrize(("max_ns", "met"), [(11_500, True), (11_600, False)])
 def test_the_peer_of_latency_beside_lottery_hogs_are_fair_ones(max_ns: int, met: bool) -> None:
-    """Not an idle CPU, nor both kinds: 10,623 ns beside fair hogs and 5 % more."""
+    """Not an idle CPU, nor both kinds: 10,988 ns beside fair hogs and 5 % more."""
     assert ruined(latency(max_ns), "beside lottery hogs / beside fair hogs").met is met
 
 
