@@ -22,6 +22,8 @@ from lab.host.progress import Progress
 from lab.paths import Paths
 
 QEMU = Path(__file__).resolve().parents[1]
+# As shells say of SIGINT.
+INTERRUPTED = 130
 
 
 class Apart:
@@ -69,4 +71,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        # Ctrl-C is for all; who waits for us says so.
+        sys.exit(INTERRUPTED)

@@ -2,7 +2,11 @@
 """What tests change of their process does not reach the guests beside them."""
 
 import os
+import pickle
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -13,7 +17,7 @@ from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.paths import Paths
-from tests.apart import Apart
+from tests.apart import INTERRUPTED, QEMU, Apart
 
 PROGRAMS = tuple(Program(name, (name,)) for name in ("alpha", "beta", "gamma"))
 
@@ -56,6 +60,31 @@ def test_what_a_boot_raises(built: Paths, fake_machine: Machine, stream: TextIO)
     with pytest.raises(LabError, match="init is missing") as raised:
         Apart(built, stream)(Boot("unbuilt", fake_machine, PROGRAMS))
     assert raised.value.exit_code == 1
+
+
+def test_ctrl_c_ends_the_guest_without_a_traceback(built: Paths, fake_machine: Machine) -> None:
+    """The terminal's signal reaches the process of the boot as well, but not QEMU."""
+    machine = fake_machine.with_append("fake.replay=hang", "fake.end=hang")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.apart"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=QEMU,
+    )
+    assert child.stdin
+    child.stdin.write(pickle.dumps((built, Boot("recorded", machine, PROGRAMS))))
+    child.stdin.close()
+    child.stdin = None
+    result = built.logs / "guest" / "recorded" / "result.ktap"
+    deadline = time.monotonic() + 30
+    while not (result.exists() and "ok 1" in result.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    said, complaints = child.communicate()
+    assert child.returncode == INTERRUPTED
+    assert (said, complaints) == (b"", b"recorded: 1/3 programs (33 %)\n")
 
 
 def test_a_process_that_dies(
