@@ -3,6 +3,7 @@
 
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -84,7 +85,8 @@ def test_ctrl_c_ends_the_guest_without_a_traceback(built: Paths, fake_machine: M
     child.send_signal(signal.SIGINT)
     said, complaints = child.communicate()
     assert child.returncode == INTERRUPTED
-    assert (said, complaints) == (b"", b"recorded: 1/3 programs (33 %)\n")
+    # The first result may not have been read yet.
+    assert not said and re.fullmatch(rb"recorded: [01]/3 programs \(\d+ %\)\n", complaints)
 
 
 def test_a_process_that_dies(
