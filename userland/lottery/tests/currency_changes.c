@@ -117,6 +117,7 @@ static void a_group_with_a_loan_goes(struct ktap_case *t)
 
 	scene_open(t, &s, 100, 300);
 	act_lend(t, &s.stage, INSIDE, OUTSIDE, 0, LOAN_KEEP, 0);
+	expect_tickets(t, &s.stage, 400);
 	group_back(t, &s.g, 1);
 	give(t, &s.stage, OUTSIDE, LOTTERY_TICKETS_MAX);
 	group_move(t, NULL, &s.stage, INSIDE);
