@@ -14,7 +14,7 @@
 
 #define ACTORS_MAX	12U
 
-/* Somebody without a privilege. */
+/* The user ID of a caller without a privilege. */
 #define NOBODY		65534U
 #define MUTEXES		3U
 
