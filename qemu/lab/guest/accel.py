@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from lab import LabError
@@ -106,12 +107,14 @@ def choose(paths: Paths, wanted: str, probe: Probe = probe_kvm) -> str:
     return "kvm" if kvm_works(paths, probe) else DEFAULT
 
 
-def apply(paths: Paths, machine: Machine, wanted: str, probe: Probe = probe_kvm) -> Machine:
+def apply(paths: Paths, machine: Machine, wanted: str, probe: Probe | None = None) -> Machine:
     """The machine as it is to be run here.
 
     What was asked for overrides the machine. Otherwise a machine in virtual
-    time stays so, and one in real time gets KVM if that works.
+    time stays so, and one in real time gets KVM if that works: its own kernel
+    is asked, since no other one need be there.
     """
     if wanted == AUTO and not machine.real_time:
         return machine
+    probe = probe or partial(probe_kvm, machine=replace(PROBE_MACHINE, kernel=machine.kernel))
     return replace(machine, accel=choose(paths, wanted, probe))

@@ -9,7 +9,9 @@ import pytest
 from lab import LabError
 from lab.guest import accel
 from lab.guest.accel import AUTO, apply, asked_for, choose, kvm_works, probe_kvm
+from lab.guest.boot import Boot
 from lab.guest.machine import Machine
+from lab.guest.result import BootResult, Outcome
 from lab.paths import Paths
 
 
@@ -82,6 +84,21 @@ def test_virtual_time_stays(built: Paths) -> None:
     assert apply(built, real, AUTO, Probe(True)).accel == "kvm"
     assert apply(built, icount, "tcg").accel == "tcg"
     assert apply(built, real, "icount").accel == "icount"
+
+
+def test_probe_boots_the_kernel_that_is_there(
+    built: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkout that has built no other one can still be tested."""
+    kernels = []
+
+    def run_boot(paths: Paths, boot: Boot, *_: object, **__: object) -> BootResult:
+        kernels.append(boot.machine.kernel)
+        return BootResult(boot, [], paths.out, outcome=Outcome.TIMEOUT)
+
+    monkeypatch.setattr(accel, "run_boot", run_boot)
+    assert apply(built, Machine(kernel="up"), AUTO).accel == "tcg"
+    assert kernels == ["up"]
 
 
 def test_asked_for() -> None:
