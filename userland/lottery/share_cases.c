@@ -18,8 +18,8 @@
 /* Pieces of the window of the case sleepwake, alternately awake and asleep. */
 #define SLEEPWAKE_PHASES	10U
 
-/* Between two looks of the case turns: at another time of the tick each time. */
-#define TURNS_LOOK_NS		(2700 * NSEC_PER_USEC)
+/* Ticks between two looks of the case turns: at another time of the tick each time. */
+#define TURNS_LOOK_TICKS	2.7
 
 static void fill_player(const struct crew *crew, struct player *p, unsigned int i,
 			u32 tickets)
@@ -97,17 +97,20 @@ static bool case_steady(struct share *s)
  */
 static bool case_turns(struct share *s)
 {
-	u64 begin, end, lotteries;
+	u64 begin, end, lotteries, look_ns;
+	struct lottery_state state;
 	struct crew crew;
 	struct window w;
 	bool good;
 
+	lottery_read(&state);
+	look_ns = (u64)(TURNS_LOOK_TICKS * (double)state.tick_ns);
 	start_hogs(s, &crew, &w, hog);
 	lotteries = lottery_count(s->cpu);
 	begin = now_ns();
 	end = begin + s->seconds * NSEC_PER_SEC;
 	while (now_ns() < end)
-		sleep_until_ns(now_ns() + TURNS_LOOK_NS);
+		sleep_until_ns(now_ns() + look_ns);
 	lotteries = lottery_count(s->cpu) - lotteries;
 	good = share_report_draws(s, lotteries, now_ns() - begin);
 	good &= check_tickets(s, &w);

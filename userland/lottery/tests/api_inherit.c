@@ -141,20 +141,20 @@ static void expect_same(struct ktap_case *t, const struct family *f, u32 tickets
 
 static void fork_inherits(struct ktap_case *t)
 {
-	struct lottery_attr attr = lottery_attr_of(77, 5 * NSEC_PER_MSEC, 0);
+	struct lottery_attr attr = lottery_attr_of(77, 5 * api.tick_ns, 0);
 	struct family f;
 
 	if (have_child(t, &attr, look_after_fork, &f))
-		expect_same(t, &f, 77, 5 * NSEC_PER_MSEC);
+		expect_same(t, &f, 77, 5 * api.tick_ns);
 }
 
 static void thread_inherits(struct ktap_case *t)
 {
-	struct lottery_attr attr = lottery_attr_of(78, 5 * NSEC_PER_MSEC, 0);
+	struct lottery_attr attr = lottery_attr_of(78, 5 * api.tick_ns, 0);
 	struct family f;
 
 	if (have_child(t, &attr, look_after_clone, &f))
-		expect_same(t, &f, 78, 5 * NSEC_PER_MSEC);
+		expect_same(t, &f, 78, 5 * api.tick_ns);
 }
 
 static void fork_inherits_derived(struct ktap_case *t)
