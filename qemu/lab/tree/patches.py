@@ -34,6 +34,8 @@ LINKS = {
     "sched_lottery/include": "include/linux/lottery",
     "bfq_wrais": "block/bfq_wrais",
     "bfq_wrais/include": "include/linux/wrais",
+    "napi_livelock/governor": "net/core/governor",
+    "napi_livelock/governor/include": "include/linux/nll",
     "napi_livelock": "drivers/net/ethernet/napi_livelock",
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What receiving costs a CPU, and up to when it has had its part. */
+#ifndef NLL_COST_H
+#define NLL_COST_H
+
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+/* Part of the CPU that was not used may be made up for, so long a time of it. */
+#define NLL_COST_BURST_NS	(3 * NSEC_PER_MSEC)
+/* It never waits longer than this for what it owes. */
+#define NLL_COST_DEBT_NS	(10 * NSEC_PER_MSEC)
+
+/**
+ * struct nll_cost - the account of a CPU
+ * @paid: receiving has had its part up to this time [ns], which may be to come
+ *
+ * A poll of C ns at a limit of L % moves @paid on by C * 100 / L. That is the
+ * generic cell rate algorithm (ITU-T I.371): no window, in which the part is
+ * used up at the beginning, and what was too much in one poll is owed.
+ */
+struct nll_cost {
+	u64 paid;
+};
+
+/* A poll that began at @now - @ns is over. @limit: per cent. */
+static inline void nll_cost_charge(struct nll_cost *cost, u64 now, u64 ns, unsigned int limit)
+{
+	u64 began = now - ns;
+
+	if ((s64)(began - cost->paid) > NLL_COST_BURST_NS)
+		cost->paid = began - NLL_COST_BURST_NS;
+	cost->paid += div_u64(100 * ns, limit);
+	if ((s64)(cost->paid - now) > NLL_COST_DEBT_NS)
+		cost->paid = now + NLL_COST_DEBT_NS;
+}
+
+/* How long receiving has to leave the CPU alone [ns]. */
+static inline u64 nll_cost_owed(const struct nll_cost *cost, u64 now)
+{
+	return (s64)(cost->paid - now) > 0 ? cost->paid - now : 0;
+}
+
+/* The CPU has nothing else to do: nobody has missed anything. */
+static inline void nll_cost_forgive(struct nll_cost *cost, u64 now)
+{
+	if ((s64)(cost->paid - now) > 0)
+		cost->paid = now;
+}
+
+#endif /* NLL_COST_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When the next round is.
+ *
+ * While nobody else wants the CPU each frame has its interrupt. While somebody does,
+ * and so many frames come that a round would gather several, they wait for rounds: what
+ * an interrupt costs is shared by more frames, at the price of half of a round of latency.
+ * Receiving that has had its part of the CPU waits until the others have had theirs. And
+ * while all that comes is for sockets that cannot take more, it stays in the ring, where
+ * it costs nothing.
+ */
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+
+#include "decide.h"
+
+/* After so long a pause the mean begins anew [ns]. */
+#define NLL_GAP_MAX_NS		(10 * NSEC_PER_MSEC)
+/* Somebody wants the CPU if he did in so many of 256 cases of late. */
+#define NLL_WANTED_ON		128
+/* A round has to gather three frames in two times; and where three in one, it is longer. */
+#define NLL_GATHER		3
+/* So long it stays away from hot sockets, and twice as long the next time [ns]. */
+#define NLL_AWAY_MIN_NS		(2 * NSEC_PER_MSEC)
+#define NLL_AWAY_MAX_NS		(16 * NSEC_PER_MSEC)
+
+/* While it stays away it looks so often whether it still has to [ns]. */
+#define NLL_LOOK_NS		NSEC_PER_MSEC
+
+static void nll_see(struct nll_governed *g, const struct nll_seen *seen)
+{
+	u64 past = min(seen->now - g->ended, NLL_GAP_MAX_NS);
+	s64 gap = past;
+
+	if (g->work)
+		gap = div_u64(past, g->work);
+	else
+		gap = max(past, g->gap);
+	if (2 * gap < g->gap)
+		g->gap /= 2;
+	else
+		g->gap += (gap - (s64)g->gap) / NLL_MEAN_PARTS;
+	if (past == NLL_GAP_MAX_NS)
+		g->gap = gap;
+	g->wanted += ((seen->wanted ? 256 : 0) - (int)g->wanted) / NLL_MEAN_PARTS;
+	g->ended = seen->now;
+}
+
+static enum nll_why nll_reason(const struct nll_governed *g,
+			       const struct nll_governor_params *p,
+			       const struct nll_seen *seen)
+{
+	u64 round = (u64)p->round_us * NSEC_PER_USEC;
+
+	if (p->mode == NLL_GOVERN_POLL)
+		return NLL_WHY_ASKED;
+	if (seen->owed && seen->wanted)
+		return nll_is_hot(g, seen->now) ? NLL_WHY_HOT : NLL_WHY_LIMIT;
+	if (g->wanted < NLL_WANTED_ON ||
+	    NLL_GATHER * g->gap >= 2 * round)
+		return NLL_WHY_NONE;
+	return nll_is_hot(g, seen->now) ? NLL_WHY_HOT : NLL_WHY_WANTED;
+}
+
+/**
+ * nll_decide() - what comes after a round
+ * @g: the instance
+ * @p: its parameters
+ * @seen: what is known
+ *
+ * Return: ns until the next round, 0 for interrupts.
+ */
+u64 nll_decide(struct nll_governed *g, const struct nll_governor_params *p,
+	       const struct nll_seen *seen)
+{
+	u64 delay = (u64)p->round_us * NSEC_PER_USEC;
+	enum nll_why why;
+
+	nll_see(g, seen);
+	if (NLL_GATHER * g->gap < delay)
+		delay += delay / 2;
+	why = nll_reason(g, p, seen);
+	g->work = 0;
+	if (why == NLL_WHY_HOT)
+		g->away = clamp(2 * g->away, NLL_AWAY_MIN_NS, NLL_AWAY_MAX_NS);
+
+	if (why != NLL_WHY_NONE)
+		g->reason_at = seen->now;
+	else if (g->why != NLL_WHY_NONE &&
+		 seen->now - g->reason_at < (u64)p->hold_us * NSEC_PER_USEC)
+		why = NLL_WHY_WANTED;
+
+	if (!why != !g->why)
+		g->switches++;
+	g->why = why;
+	g->rounds[why]++;
+	g->weight = why == NLL_WHY_HOT ? NLL_HOT_PROBE : 0;
+	switch (why) {
+	case NLL_WHY_LIMIT:
+	case NLL_WHY_HOT:
+		g->not_before = seen->now + seen->owed;
+		g->until = why == NLL_WHY_HOT ? max(seen->now + g->away, g->not_before) :
+						g->not_before;
+		return nll_wait_ns(g, p, seen->now);
+	case NLL_WHY_ASKED:
+	case NLL_WHY_WANTED:
+		return delay;
+	default:
+		return 0;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(nll_decide);
+
+/**
+ * nll_wait_ns() - the time of a round has come: is there use in it?
+ * @g: the instance, as nll_decide() has left it
+ * @p: its parameters
+ * @now: the time [ns]
+ *
+ * It asks again after a while, for the CPU may be free by then, or a socket.
+ *
+ * Return: ns until that is asked again, 0 for a round now.
+ */
+u64 nll_wait_ns(const struct nll_governed *g, const struct nll_governor_params *p, u64 now)
+{
+	u64 round = (u64)READ_ONCE(p->round_us) * NSEC_PER_USEC;
+	u64 not_before = READ_ONCE(g->not_before), until = READ_ONCE(g->until);
+
+	if (now < not_before)
+		return clamp(not_before - now, round, max(round, 2 * NLL_LOOK_NS));
+	return now < until ? max(round, NLL_LOOK_NS) : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(nll_wait_ns);

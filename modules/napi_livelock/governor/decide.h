@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When the next round is: no more than arithmetic, so that every case can be tested. */
+#ifndef NLL_DECIDE_H
+#define NLL_DECIDE_H
+
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+#include <linux/nll/governed.h>
+
+/* Of a buffer [%]. Hooks look at buffers that are filled to a quarter. */
+#define NLL_HIGH_MIN		26
+#define NLL_HIGH_DEFAULT	30
+#define NLL_LOW_DEFAULT		20
+
+#define NLL_ROUND_MIN_US	50
+#define NLL_ROUND_MAX_US	10000
+/* How much of a change the means take over: one of so many parts. */
+#define NLL_MEAN_PARTS		8
+/* A switch takes two changes: at most 100 of them a second. */
+#define NLL_GOVERN_HOLD_MIN_US	20000
+#define NLL_GOVERN_HOLD_MAX_US	1000000
+
+/**
+ * struct nll_seen - what is known at the end of a round
+ * @now: the time [ns]
+ * @owed: what receiving has had too much of the CPU [ns]
+ * @wanted: somebody else could use the CPU now
+ */
+struct nll_seen {
+	u64 now;
+	u64 owed;
+	bool wanted;
+};
+
+/* By interrupts, and nobody has wanted the CPU of late. */
+static inline bool nll_is_at_rest(const struct nll_governed *g)
+{
+	return g->why == NLL_WHY_NONE && g->wanted < NLL_MEAN_PARTS;
+}
+
+/* So many frames in a row for hot sockets, and none for others so long, are all that comes. */
+#define NLL_HOT_RUN		64U
+#define NLL_HOT_ALONE_NS	(50 * NSEC_PER_MSEC)
+/* And so many show whether they still are. */
+#define NLL_HOT_PROBE		8
+
+/* All that came of late was for hot sockets. */
+static inline bool nll_is_hot(const struct nll_governed *g, u64 now)
+{
+	return g->hot_run >= NLL_HOT_RUN && now - g->other_at > NLL_HOT_ALONE_NS;
+}
+
+/* A poll handed on @work frames. */
+static inline void nll_count(struct nll_governed *g, unsigned int work, u64 now)
+{
+	if (g->other) {
+		g->other_at = now;
+		g->hot_run = 0;
+		g->away = 0;
+	} else if (g->hot) {
+		g->hot_run = min(g->hot_run + g->hot, NLL_HOT_RUN);
+	} else if (work) {
+		/* No socket is hot any more. */
+		g->hot_run = 0;
+	}
+	g->work += work;
+	g->other = 0;
+	g->hot = 0;
+}
+
+/* What came was a matter of interrupts. The means begin anew. */
+static inline void nll_rest(struct nll_governed *g)
+{
+	g->ended = 0;
+	g->work = 0;
+	g->hot = 0;
+	g->hot_run = 0;
+	g->other = 0;
+}
+
+u64 nll_decide(struct nll_governed *g, const struct nll_governor_params *p,
+	       const struct nll_seen *seen);
+
+u64 nll_wait_ns(const struct nll_governed *g, const struct nll_governor_params *p, u64 now);
+
+#endif /* NLL_DECIDE_H */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The receive governor between NAPI and its decisions.
+ *
+ * Locking: the state of an instance belongs to who owns its NAPI_STATE_SCHED. That of
+ * a CPU is changed on that CPU with softirqs off. The timer only looks.
+ */
+
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/stat.h>
+#include <net/sock.h>
+
+#include <linux/nll/governor.h>
+
+#include "cost.h"
+#include "decide.h"
+#include "hot.h"
+#include "trace.h"
+
+DEFINE_STATIC_KEY_FALSE(nll_governor_key);
+
+/**
+ * struct nll_cpu - what a CPU receives
+ * @cost: what its governed instances have had of it
+ * @counted: the frames of the poll that runs are counted
+ */
+struct nll_cpu {
+	struct nll_cost cost;
+	bool counted;
+};
+
+DEFINE_PER_CPU(struct napi_struct *, nll_polls);
+static DEFINE_PER_CPU(struct nll_cpu, nll_cpu);
+
+static const struct nll_governor_params *nll_params_of(const struct napi_struct *n)
+{
+	const struct nll_governor_params *p;
+
+	/* The backlog of a CPU has no device. */
+	if (!n->dev)
+		return NULL;
+	p = &n->dev->governor;
+	return READ_ONCE(p->mode) ? p : NULL;
+}
+
+/* Nobody has anything to do on this CPU, or only who says that all others go first. */
+static bool nll_is_free(void)
+{
+	return is_idle_task(current) || current->policy == SCHED_IDLE;
+}
+
+/* Has the CPU something else to do than to receive? */
+static bool nll_is_wanted(const struct napi_struct *n)
+{
+	if (current == n->thread || current == this_cpu_ksoftirqd())
+		return !single_task_running();
+	return !nll_is_free();
+}
+
+/* See nll_poll_begin(). */
+void __nll_poll_begin(struct napi_struct *n)
+{
+	const struct nll_governor_params *p = nll_params_of(n);
+
+	if (!p)
+		return;
+	if (READ_ONCE(nll_hot_nr) && !nll_hot_begin(READ_ONCE(p->low)))
+		n->governed.weight = 0;
+	this_cpu_write(nll_polls, n);
+	this_cpu_write(nll_cpu.counted, false);
+	n->governed.began = local_clock();
+}
+
+static void nll_charge(struct nll_cpu *cpu, struct napi_struct *n, u64 now, unsigned int limit)
+{
+	if ((s64)(now - n->governed.began) > 0)
+		nll_cost_charge(&cpu->cost, now, now - n->governed.began, limit);
+	n->governed.began = now;
+}
+
+/* What is known at the end of a round. */
+static struct nll_seen nll_look(struct nll_cpu *cpu, struct napi_struct *n,
+				const struct nll_governor_params *p)
+{
+	struct nll_seen seen = {
+		.now = local_clock(),
+		.wanted = nll_is_wanted(n),
+	};
+
+	nll_charge(cpu, n, seen.now, p->limit);
+	if (!seen.wanted)
+		nll_cost_forgive(&cpu->cost, seen.now);
+	seen.owed = nll_cost_owed(&cpu->cost, seen.now);
+	return seen;
+}
+
+/* See nll_round_over(). */
+bool __nll_round_over(struct napi_struct *n, int work)
+{
+	struct nll_cpu *cpu = this_cpu_ptr(&nll_cpu);
+	const struct nll_governor_params *p = nll_params_of(n);
+	struct nll_seen seen;
+
+	if (!p || this_cpu_read(nll_polls) != n)
+		return false;
+	seen = nll_look(cpu, n, p);
+	nll_count(&n->governed, work, seen.now);
+	cpu->counted = true;
+	return seen.wanted && (seen.owed || n->governed.work >= READ_ONCE(p->quota) ||
+			       nll_is_hot(&n->governed, seen.now));
+}
+
+/* See nll_next_round(). */
+u64 __nll_next_round(struct napi_struct *n, int work)
+{
+	struct nll_cpu *cpu = this_cpu_ptr(&nll_cpu);
+	const struct nll_governor_params *p = nll_params_of(n);
+	u64 switches = n->governed.switches, delay;
+	struct nll_seen seen;
+
+	/* Not in busy polling, nor by netpoll. */
+	if (!p || this_cpu_read(nll_polls) != n)
+		return 0;
+	/* Nobody wants the CPU, nor did of late: there is nothing to decide. */
+	if (p->mode == NLL_GOVERN_AUTO && nll_is_free() &&
+	    nll_is_at_rest(&n->governed)) {
+		nll_rest(&n->governed);
+		return 0;
+	}
+	seen = nll_look(cpu, n, p);
+	if (!cpu->counted)
+		nll_count(&n->governed, work, seen.now);
+	delay = nll_decide(&n->governed, p, &seen);
+	if (n->governed.switches != switches)
+		trace_nll_governor_switch(n, delay);
+	return delay;
+}
+
+/* See nll_wait_on(). In the interrupt of the timer. */
+bool __nll_wait_on(struct napi_struct *n)
+{
+	const struct nll_governor_params *p = nll_params_of(n);
+	enum nll_why why = READ_ONCE(n->governed.why);
+	u64 now, delay;
+
+	if (!p || (why != NLL_WHY_HOT && why != NLL_WHY_LIMIT) || napi_disable_pending(n) ||
+	    nll_is_free())
+		return false;
+	now = local_clock();
+	if (now >= READ_ONCE(n->governed.not_before) && nll_hot_any_cold(READ_ONCE(p->low)))
+		return false;
+	delay = nll_wait_ns(&n->governed, p, now);
+	if (delay)
+		hrtimer_forward_now(&n->timer, ns_to_ktime(delay));
+	return delay;
+}
+
+/* See nll_refuse(). */
+bool __nll_refuse(struct sk_buff *skb)
+{
+	struct napi_struct *n = this_cpu_read(nll_polls);
+	bool full;
+
+	if (!n)
+		return false;
+	if (!nll_hot_is_for(skb, &full)) {
+		n->governed.other++;
+		return false;
+	}
+	n->governed.hot++;
+	if (!full)
+		return false;
+	n->governed.dropped++;
+	return true;
+}
+
+/* See nll_filled(). Marks are those of the device that fills it; on the CPU of a backlog: 60 %. */
+void __nll_filled(struct sock *sk, unsigned int rmem, unsigned int rcvbuf)
+{
+	struct napi_struct *n = this_cpu_read(nll_polls);
+	unsigned int high = n ? READ_ONCE(n->dev->governor.high) : NLL_HIGH_DEFAULT;
+
+	if (100 * (u64)rmem >= (u64)high * rcvbuf)
+		nll_hot_add(sk);
+}
+
+/* See nll_refused(). Of a copy for one of several nobody knows what the others say. */
+void __nll_refused(const struct sk_buff *skb)
+{
+	struct napi_struct *n = this_cpu_read(nll_polls);
+
+	if (n && skb->pkt_type == PACKET_HOST)
+		n->governed.hot++;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What receiving costs, and when the next round is. */
+
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "cost.h"
+#include "decide.h"
+
+#define US	NSEC_PER_USEC
+#define MS	NSEC_PER_MSEC
+
+/* The default but for the limit. */
+static const struct nll_governor_params params = {
+	.mode = NLL_GOVERN_AUTO,
+	.limit = 50,
+	.round_us = 200,
+	.hold_us = 20000,
+};
+
+/* @frames a second come one by one for @ns: what is decided in the end? */
+static u64 governor_stream(struct nll_governed *g, u64 *now, u64 ns, unsigned int frames,
+			   bool wanted)
+{
+	u64 end = *now + ns, gap = NSEC_PER_SEC / frames, delay = 0, due = *now;
+
+	while (*now < end) {
+		struct nll_seen seen = { .wanted = wanted };
+
+		/* A round takes what has come since; an interrupt takes one. */
+		*now += max(delay, gap);
+		seen.now = *now;
+		g->work = 0;
+		while (due + gap <= *now) {
+			due += gap;
+			g->work++;
+		}
+		delay = nll_decide(g, &params, &seen);
+	}
+	return delay;
+}
+
+static void governor_idle_cpu(struct kunit *test)
+{
+	struct nll_governed g = { };
+	u64 now = MS;
+
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 50000, false), 0);
+	KUNIT_EXPECT_EQ(test, g.switches, 0);
+}
+
+static void governor_rounds_gather(struct kunit *test)
+{
+	struct nll_governed g = { };
+	u64 now = MS;
+
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 2000, true), 0);
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 6000, true), 0);
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 10000, true), 200 * US);
+	KUNIT_EXPECT_EQ(test, g.switches, 1);
+	/* The CPU is free: not at once, but then. */
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 10 * MS, 10000, false), 200 * US);
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 40 * MS, 10000, false), 0);
+	KUNIT_EXPECT_EQ(test, g.switches, 2);
+}
+
+static void governor_limit(struct kunit *test)
+{
+	struct nll_governed g = { .work = 1 };
+	struct nll_seen seen = { .now = MS, .owed = 3 * MS, .wanted = true };
+
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 2 * MS);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_LIMIT);
+	KUNIT_EXPECT_EQ(test, g.not_before, 4 * MS);
+	KUNIT_EXPECT_EQ(test, g.until, 4 * MS);
+	g.work = 1;
+	seen.now += 30 * MS;
+	seen.wanted = false;
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 0);
+}
+
+/* A poll of @work frames, of which @hot were for hot sockets. */
+static u64 governor_poll(struct nll_governed *g, u64 now, unsigned int work, unsigned int hot,
+			 bool wanted)
+{
+	struct nll_seen seen = { .now = now, .wanted = wanted };
+
+	g->hot = hot;
+	g->other = hot && hot < work ? work - hot : 0;
+	nll_count(g, work, now);
+	return nll_decide(g, &params, &seen);
+}
+
+static void governor_hot(struct kunit *test)
+{
+	struct nll_governed g = { .gap = 20 * US, .wanted = 256 };
+	u64 now = NSEC_PER_SEC, away;
+
+	g.ended = now - MS;
+	/* Not before a ring of them came. */
+	governor_poll(&g, now, NLL_HOT_RUN - 1, NLL_HOT_RUN - 1, true);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
+	for (away = 2 * MS; away <= 32 * MS; away *= 2) {
+		now += MS;
+		KUNIT_EXPECT_LE(test, governor_poll(&g, now, 60, 60, true), 2 * MS);
+		KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
+		KUNIT_EXPECT_EQ(test, g.until, now + min(away, 16 * MS));
+		KUNIT_EXPECT_EQ(test, g.weight, NLL_HOT_PROBE);
+	}
+	/* One frame for another socket opens the card, for a while. */
+	now += MS;
+	governor_poll(&g, now, 60, 59, true);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
+	KUNIT_EXPECT_EQ(test, g.weight, 0);
+	now += MS;
+	governor_poll(&g, now, 100, 100, true);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
+	now += 50 * MS;
+	g.gap = 20 * US;
+	governor_poll(&g, now, 1000, 1000, true);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
+	KUNIT_EXPECT_EQ(test, g.until, now + 2 * MS);
+	/* Nor is it closed when nobody wants the CPU. */
+	for (away = 0; away < 100; away++) {
+		now += MS;
+		governor_poll(&g, now, 64, 64, false);
+	}
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_NONE);
+}
+
+/* What is owed is waited for, also while sockets are hot. */
+static void governor_hot_owes(struct kunit *test)
+{
+	struct nll_governed g = { .hot_run = NLL_HOT_RUN, .wanted = 256, .ended = MS };
+	struct nll_seen seen = { .now = NSEC_PER_SEC, .owed = 7 * MS, .wanted = true };
+
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 2 * MS);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
+	KUNIT_EXPECT_EQ(test, g.not_before, NSEC_PER_SEC + 7 * MS);
+	KUNIT_EXPECT_EQ(test, g.until, NSEC_PER_SEC + 7 * MS);
+	/* A look every other millisecond, and no round before its time. */
+	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, NSEC_PER_SEC + MS), 2 * MS);
+	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before - 500 * US), 500 * US);
+	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before - 1), 200 * US);
+	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before), 0);
+}
+
+static void governor_long_rounds(struct kunit *test)
+{
+	struct nll_governed g = { };
+	u64 now = MS;
+
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 12000, true), 200 * US);
+	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 18000, true), 300 * US);
+}
+
+/* A flood that begins after a pause is seen within a few frames. */
+static void governor_sees_a_flood(struct kunit *test)
+{
+	struct nll_governed g = { };
+	u64 now = NSEC_PER_SEC;
+	unsigned int frames;
+
+	for (frames = 0; frames < 100 && !g.why; frames++) {
+		now += 20 * US;
+		governor_poll(&g, now, 1, 0, true);
+	}
+	KUNIT_EXPECT_LT(test, frames, 12);
+}
+
+/* At rest nothing is decided, and afterwards nothing old is believed. */
+static void governor_rest(struct kunit *test)
+{
+	struct nll_governed g = { .wanted = 7, .gap = 1, .ended = 1, .hot_run = 64 };
+
+	KUNIT_EXPECT_TRUE(test, nll_is_at_rest(&g));
+	nll_rest(&g);
+	governor_poll(&g, NSEC_PER_SEC, 1, 0, true);
+	KUNIT_EXPECT_EQ(test, g.gap, 10 * MS);
+	g.wanted = 8;
+	KUNIT_EXPECT_FALSE(test, nll_is_at_rest(&g));
+	g.wanted = 0;
+	g.why = NLL_WHY_WANTED;
+	KUNIT_EXPECT_FALSE(test, nll_is_at_rest(&g));
+}
+
+/* Whatever comes. */
+static void governor_switches_are_few(struct kunit *test)
+{
+	struct nll_governed g = { };
+	struct rnd_state rnd;
+	u64 now = MS, began = now;
+
+	prandom_seed_state(&rnd, 1);
+	while (now - began < NSEC_PER_SEC) {
+		struct nll_seen seen = {
+			.now = now,
+			.owed = prandom_u32_state(&rnd) % 4 ? 0 : MS,
+			.wanted = prandom_u32_state(&rnd) % 2,
+		};
+		u64 delay;
+
+		g.work = prandom_u32_state(&rnd) % 5;
+		g.hot_run = prandom_u32_state(&rnd) % 2 ? NLL_HOT_RUN : 0;
+		delay = nll_decide(&g, &params, &seen);
+		KUNIT_ASSERT_LE(test, delay, NLL_COST_DEBT_NS);
+		KUNIT_ASSERT_EQ(test, !delay, g.why == NLL_WHY_NONE);
+		now += max_t(u64, delay, prandom_u32_state(&rnd) % (500 * US));
+	}
+	KUNIT_EXPECT_LE(test, g.switches, 100);
+}
+
+static void governor_cost_limits(struct kunit *test)
+{
+	struct nll_cost cost = { };
+	u64 now = 0, used = 0;
+
+	/* It takes what it can get, in polls of 100 us. */
+	while (now < NSEC_PER_SEC) {
+		now += nll_cost_owed(&cost, now) + 100 * US;
+		used += 100 * US;
+		nll_cost_charge(&cost, now, 100 * US, 25);
+	}
+	KUNIT_EXPECT_GE(test, used, 249 * MS);
+	KUNIT_EXPECT_LE(test, used, 252 * MS);
+}
+
+static void governor_cost_burst(struct kunit *test)
+{
+	struct nll_cost cost = { };
+	u64 now = NSEC_PER_SEC;
+
+	/* What was not used for a second is not saved, but for a burst. */
+	nll_cost_charge(&cost, now, NLL_COST_BURST_NS / 4, 50);
+	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 0);
+	now += 2 * NLL_COST_BURST_NS;
+	nll_cost_charge(&cost, now, 2 * NLL_COST_BURST_NS, 50);
+	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 5 * NLL_COST_BURST_NS / 4);
+	nll_cost_forgive(&cost, now);
+	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 0);
+	/* Nor is more owed than can be paid soon. */
+	nll_cost_charge(&cost, 2 * NSEC_PER_SEC, 500 * MS, 1);
+	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, 2 * NSEC_PER_SEC), NLL_COST_DEBT_NS);
+}
+
+static struct kunit_case nll_governor_cases[] = {
+	KUNIT_CASE(governor_idle_cpu),
+	KUNIT_CASE(governor_rounds_gather),
+	KUNIT_CASE(governor_limit),
+	KUNIT_CASE(governor_hot),
+	KUNIT_CASE(governor_hot_owes),
+	KUNIT_CASE(governor_long_rounds),
+	KUNIT_CASE(governor_sees_a_flood),
+	KUNIT_CASE(governor_rest),
+	KUNIT_CASE(governor_switches_are_few),
+	KUNIT_CASE(governor_cost_limits),
+	KUNIT_CASE(governor_cost_burst),
+	{ }
+};
+
+static struct kunit_suite nll_governor_suite = {
+	.name = "nll_governor",
+	.test_cases = nll_governor_cases,
+};
+
+kunit_test_suite(nll_governor_suite);
+
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_DESCRIPTION("KUnit tests of the receive governor");
+MODULE_LICENSE("GPL");

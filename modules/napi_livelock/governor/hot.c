@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sockets that cannot take more.
+ *
+ * A UDP socket is hot from when its buffer is filled to the high watermark until it is
+ * below the low one. A frame that it has no room for is dropped as early as its ports can
+ * be read: it would be dropped at the socket, after more work. This is lazy receiver processing
+ * (Druschel and Banga, 1996) for the sockets that need it.
+ *
+ * Which socket a frame is for is asked as UDP asks, and only of frames whose port a hot
+ * socket has. Where the answer could be another one further up (another device, address
+ * translation, a tap that wants to see the frame, forwarding), nothing is dropped here.
+ * Of a group of sockets with one port (SO_REUSEPORT) nobody is hot: a program may choose
+ * between them.
+ *
+ * Locking: nll_hot_lock for changes, RCU for readers. A socket is in the table only while
+ * it is hashed: nll_hot_add() looks under the lock, __nll_unhashed() runs after it was
+ * unhashed. UDP frees sockets after a grace period (SOCK_RCU_FREE), so readers need no
+ * reference.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/udp.h>
+#include <net/addrconf.h>
+#include <net/hotdata.h>
+#include <net/inet_sock.h>
+#include <net/ip.h>
+#include <net/sock.h>
+#include <net/udp.h>
+
+#include <linux/nll/governor.h>
+
+#include "hot.h"
+
+/* What tells flows apart. An address of IPv4 is the first word of its place. */
+struct nll_flow {
+	const struct net_device *dev;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	__be16 source;
+	__be16 dest;
+	__be16 protocol;
+};
+
+/**
+ * struct nll_hot_last - whom the last frames of this poll were for
+ * @changes: nll_hot_changes when that was asked; 0: it was not
+ * @flow: of the frames
+ * @sk: their socket
+ * @is_hot: the socket is hot, and hashed as long as there is no change
+ */
+struct nll_hot_last {
+	unsigned int changes;
+	struct nll_flow flow;
+	const struct sock *sk;
+	bool is_hot;
+};
+
+static DEFINE_PER_CPU(struct nll_hot_last, nll_hot_last);
+
+static DEFINE_SPINLOCK(nll_hot_lock);
+/* The sockets; which places have one; which ports they may have, by their last bits. */
+static struct sock __rcu *nll_hot[NLL_HOT_MAX];
+static DECLARE_BITMAP(nll_hot_used, NLL_HOT_MAX);
+static DECLARE_BITMAP(nll_hot_ports, NLL_HOT_PORTS);
+/* How many; and how often the table changed, which is never 0. */
+unsigned int nll_hot_nr;
+static unsigned int nll_hot_changes = 1;
+
+static unsigned int nll_hot_port(__be16 port)
+{
+	return ntohs(port) % NLL_HOT_PORTS;
+}
+
+static bool nll_hot_has(const struct sock *sk)
+{
+	unsigned int i;
+
+	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX)
+		if (rcu_access_pointer(nll_hot[i]) == sk)
+			return true;
+	return false;
+}
+
+/* Place @i has another socket, or none, from now on. */
+static void nll_hot_set(unsigned int i, struct sock *sk)
+{
+	unsigned int k;
+
+	lockdep_assert_held(&nll_hot_lock);
+	rcu_assign_pointer(nll_hot[i], sk);
+	__assign_bit(i, nll_hot_used, sk);
+	WRITE_ONCE(nll_hot_nr, bitmap_weight(nll_hot_used, NLL_HOT_MAX));
+	WRITE_ONCE(nll_hot_changes, nll_hot_changes + 1 ?: 1);
+
+	bitmap_zero(nll_hot_ports, NLL_HOT_PORTS);
+	for_each_set_bit(k, nll_hot_used, NLL_HOT_MAX) {
+		sk = rcu_dereference_protected(nll_hot[k], lockdep_is_held(&nll_hot_lock));
+		__set_bit(READ_ONCE(inet_sk(sk)->inet_num) % NLL_HOT_PORTS, nll_hot_ports);
+	}
+}
+
+/**
+ * nll_hot_add() - a socket is hot from now on
+ * @sk: a UDP socket, in an RCU section
+ */
+void nll_hot_add(struct sock *sk)
+{
+	unsigned int i;
+
+	if (sk->sk_reuseport || !sock_flag(sk, SOCK_RCU_FREE) ||
+	    READ_ONCE(nll_hot_nr) == NLL_HOT_MAX || nll_hot_has(sk))
+		return;
+	spin_lock_bh(&nll_hot_lock);
+	i = find_first_zero_bit(nll_hot_used, NLL_HOT_MAX);
+	if (i < NLL_HOT_MAX && sk_hashed(sk) && !nll_hot_has(sk))
+		nll_hot_set(i, sk);
+	spin_unlock_bh(&nll_hot_lock);
+}
+
+/* See nll_unhashed(). */
+void __nll_unhashed(struct sock *sk)
+{
+	unsigned int i;
+
+	spin_lock_bh(&nll_hot_lock);
+	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX)
+		if (rcu_access_pointer(nll_hot[i]) == sk)
+			nll_hot_set(i, NULL);
+	spin_unlock_bh(&nll_hot_lock);
+}
+
+static bool nll_hot_is_cold(const struct sock *sk, unsigned int low)
+{
+	u64 rmem = atomic_read(&sk->sk_rmem_alloc);
+
+	return 100 * rmem < (u64)low * READ_ONCE(sk->sk_rcvbuf);
+}
+
+/**
+ * nll_hot_any_cold() - is one of them cold?
+ * @low: watermark [%]
+ */
+bool nll_hot_any_cold(unsigned int low)
+{
+	const struct sock *sk;
+	unsigned int i;
+
+	guard(rcu)();
+	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX) {
+		sk = rcu_dereference(nll_hot[i]);
+		if (sk && nll_hot_is_cold(sk, low))
+			return true;
+	}
+	return false;
+}
+
+/* Forget those that are cold. */
+static void nll_hot_cool(unsigned int low)
+{
+	unsigned int i;
+
+	spin_lock_bh(&nll_hot_lock);
+	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX)
+		if (nll_hot_is_cold(rcu_dereference_protected(nll_hot[i],
+							      lockdep_is_held(&nll_hot_lock)),
+				    low))
+			nll_hot_set(i, NULL);
+	spin_unlock_bh(&nll_hot_lock);
+}
+
+/* Programs and rules that may send the frame elsewhere before IP looks for a socket. */
+static bool nll_hot_is_hooked(const struct net_device *dev)
+{
+	if (rcu_access_pointer(dev->rx_handler) || rcu_access_pointer(dev->xdp_prog))
+		return true;
+#ifdef CONFIG_NET_XGRESS
+	if (rcu_access_pointer(dev->tcx_ingress))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (rcu_access_pointer(dev->nf_hooks_ingress))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER
+	if (rcu_access_pointer(dev_net(dev)->nf.hooks_ipv4[NF_INET_PRE_ROUTING]) ||
+	    rcu_access_pointer(dev_net(dev)->nf.hooks_ipv6[NF_INET_PRE_ROUTING]))
+		return true;
+#endif
+	return false;
+}
+
+/* A frame for another address than the machine's goes on. */
+static bool nll_hot_is_router(const struct net_device *dev)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (READ_ONCE(dev_net(dev)->ipv6.devconf_all->forwarding))
+		return true;
+#endif
+	return !in_dev || IN_DEV_FORWARD(in_dev);
+}
+
+/* Nobody is between the device and the socket that UDP would find. */
+static bool nll_hot_path_is_plain(const struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev;
+
+	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
+	       !netif_is_l3_slave(dev) && list_empty(&dev->ptype_all) &&
+	       list_empty(&net_hotdata.ptype_all) && !nll_hot_is_hooked(dev) &&
+	       !nll_hot_is_router(dev);
+}
+
+/* Read what tells the flows of UDP apart; false for other frames, and for parts of some. */
+static bool nll_flow_of(struct sk_buff *skb, struct nll_flow *flow)
+{
+	unsigned int at;
+	struct udphdr _uh, *uh;
+
+	*flow = (struct nll_flow){ .dev = skb->dev, .protocol = skb->protocol };
+	if (skb->protocol == htons(ETH_P_IP)) {
+		struct iphdr _ip, *ip = skb_header_pointer(skb, 0, sizeof(_ip), &_ip);
+
+		if (!ip || ip->ihl < 5 || ip->protocol != IPPROTO_UDP ||
+		    ip->frag_off & htons(IP_MF | IP_OFFSET))
+			return false;
+		flow->saddr.s6_addr32[0] = ip->saddr;
+		flow->daddr.s6_addr32[0] = ip->daddr;
+		at = ip->ihl * 4;
+	} else if (IS_BUILTIN(CONFIG_IPV6) && skb->protocol == htons(ETH_P_IPV6)) {
+		struct ipv6hdr _ip, *ip = skb_header_pointer(skb, 0, sizeof(_ip), &_ip);
+
+		if (!ip || ip->nexthdr != IPPROTO_UDP)
+			return false;
+		flow->saddr = ip->saddr;
+		flow->daddr = ip->daddr;
+		at = sizeof(*ip);
+	} else {
+		return false;
+	}
+	uh = skb_header_pointer(skb, at, sizeof(_uh), &_uh);
+	if (!uh)
+		return false;
+	flow->source = uh->source;
+	flow->dest = uh->dest;
+	return true;
+}
+
+/* The socket that UDP would find. */
+static struct sock *nll_hot_lookup(const struct nll_flow *flow)
+{
+	struct net *net = dev_net(flow->dev);
+
+#if IS_BUILTIN(CONFIG_IPV6)
+	if (flow->protocol == htons(ETH_P_IPV6))
+		return __udp6_lib_lookup(net, &flow->saddr, flow->source, &flow->daddr,
+					 flow->dest, flow->dev->ifindex, 0,
+					 net->ipv4.udp_table, NULL);
+#endif
+	return __udp4_lib_lookup(net, flow->saddr.s6_addr32[0], flow->source,
+				 flow->daddr.s6_addr32[0], flow->dest, flow->dev->ifindex, 0,
+				 net->ipv4.udp_table, NULL);
+}
+
+/**
+ * nll_hot_begin() - a poll begins on this CPU while sockets are hot
+ * @low: watermark [%]
+ *
+ * Return: whether some are hot still.
+ */
+bool nll_hot_begin(unsigned int low)
+{
+	if (nll_hot_any_cold(low))
+		nll_hot_cool(low);
+	this_cpu_write(nll_hot_last.changes, 0);
+	return READ_ONCE(nll_hot_nr);
+}
+
+/* It is of the same flow as the last one, as most of a flood are: IPv4 without options. */
+static bool nll_flow_is_same(const struct nll_flow *flow, const struct sk_buff *skb)
+{
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+	const struct udphdr *uh = (const struct udphdr *)(ip + 1);
+
+	return flow->protocol == skb->protocol && skb->protocol == htons(ETH_P_IP) &&
+	       skb_headlen(skb) >= sizeof(*ip) + sizeof(*uh) && ip->version == 4 &&
+	       ip->ihl == 5 && ip->protocol == IPPROTO_UDP &&
+	       !(ip->frag_off & htons(IP_MF | IP_OFFSET)) &&
+	       ip->saddr == flow->saddr.s6_addr32[0] && ip->daddr == flow->daddr.s6_addr32[0] &&
+	       uh->source == flow->source && uh->dest == flow->dest && skb->dev == flow->dev;
+}
+
+/* Ask whom a frame is for. False: it cannot be for a hot socket, or nobody knows. */
+static bool nll_hot_ask(struct nll_hot_last *last, struct sk_buff *skb)
+{
+	struct nll_flow flow;
+
+	if (!nll_flow_of(skb, &flow) || !test_bit(nll_hot_port(flow.dest), nll_hot_ports) ||
+	    !nll_hot_path_is_plain(skb))
+		return false;
+	last->flow = flow;
+	last->sk = nll_hot_lookup(&flow);
+	last->is_hot = last->sk && nll_hot_has(last->sk);
+	last->changes = READ_ONCE(nll_hot_changes);
+	return true;
+}
+
+/**
+ * nll_hot_is_for() - is a frame for a hot socket?
+ * @skb: the frame, from its IP header on; in a poll
+ * @full: whether the socket has no room for it, if it is
+ */
+bool nll_hot_is_for(struct sk_buff *skb, bool *full)
+{
+	struct nll_hot_last *last = this_cpu_ptr(&nll_hot_last);
+
+	guard(rcu)();
+	if ((last->changes != READ_ONCE(nll_hot_changes) ||
+	     !nll_flow_is_same(&last->flow, skb)) && !nll_hot_ask(last, skb))
+		return false;
+	if (!last->is_hot)
+		return false;
+	*full = atomic_read(&last->sk->sk_rmem_alloc) + skb->truesize >
+		READ_ONCE(last->sk->sk_rcvbuf);
+	return true;
+}

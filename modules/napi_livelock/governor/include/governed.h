@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a NAPI instance and a network device keep for the receive governor. */
+#ifndef _LINUX_NLL_GOVERNED_H
+#define _LINUX_NLL_GOVERNED_H
+
+#include <linux/types.h>
+
+/**
+ * enum nll_governing - how a device receives
+ * @NLL_GOVERN_OFF: as without the governor
+ * @NLL_GOVERN_POLL: in rounds only
+ * @NLL_GOVERN_AUTO: by interrupts, and in rounds for as long as that is better
+ */
+enum nll_governing {
+	NLL_GOVERN_OFF,
+	NLL_GOVERN_POLL,
+	NLL_GOVERN_AUTO,
+	NLL_GOVERNINGS,
+};
+
+/**
+ * enum nll_why - why the next round is when it is
+ * @NLL_WHY_NONE: there is none, the interrupt is on
+ * @NLL_WHY_ASKED: the mode is poll
+ * @NLL_WHY_WANTED: somebody waits for the CPU, and several frames come in a round
+ * @NLL_WHY_LIMIT: receiving has had its part of the CPU
+ * @NLL_WHY_HOT: all that came of late was for sockets that are behind, and somebody
+ *	waits for the CPU
+ */
+enum nll_why {
+	NLL_WHY_NONE,
+	NLL_WHY_ASKED,
+	NLL_WHY_WANTED,
+	NLL_WHY_LIMIT,
+	NLL_WHY_HOT,
+	NLL_WHYS,
+};
+
+/**
+ * struct nll_governor_params - what is set of a device
+ * @mode: enum nll_governing
+ * @limit: receiving gets at most so much of a CPU that others wait for [%], 1 to 95
+ * @high: a socket is hot when its buffer is filled so far [%], 26 to 100
+ * @low: and no more when it is below this [%], 1 to 25
+ * @quota: at most so many frames before it is looked whether to go on, 1 to 4096
+ * @round_us: time between two rounds [us], 50 to 10000
+ * @hold_us: rounds go on for so long after there was reason for them [us], 20000 to
+ *	1000000
+ *
+ * Each is read without a lock, and may be of another moment than the others.
+ */
+struct nll_governor_params {
+	unsigned int mode;
+	unsigned int limit;
+	unsigned int high;
+	unsigned int low;
+	unsigned int quota;
+	unsigned int round_us;
+	unsigned int hold_us;
+};
+
+/**
+ * struct nll_governed - the state of a NAPI instance
+ * @began: up to when its poll is charged [ns]
+ * @ended: when the last round ended [ns]; 0: the means begin anew
+ * @gap: mean time between two frames [ns]
+ * @reason_at: when there was a reason for rounds last [ns]
+ * @other_at: when a frame came for another socket while one was hot [ns]
+ * @away: how long it stays away from hot sockets the next time [ns]
+ * @not_before: it stays away up to this time, if the CPU is wanted [ns]
+ * @until: and up to this one, as long as no hot socket is cold again [ns]
+ * @wanted: how often somebody waited for the CPU of late, 256 is always
+ * @work: frames of this round
+ * @hot: frames of this poll for hot sockets, and those that nobody took
+ * @other: frames of this poll for others, while a socket was hot
+ * @hot_run: how many came in a row for hot sockets
+ * @weight: so many frames the next poll may hand on; 0: as many as without the governor
+ * @why: of the last decision
+ * @switches: from interrupts to rounds and back
+ * @dropped: frames that were dropped before IP
+ * @rounds: by reason
+ *
+ * Whoever owns NAPI_STATE_SCHED may write it. The timer and readers of counters only
+ * read, and may see a value of before.
+ */
+struct nll_governed {
+	u64 began;
+	u64 ended;
+	u64 gap;
+	u64 reason_at;
+	u64 other_at;
+	u64 away;
+	u64 not_before;
+	u64 until;
+	unsigned int wanted;
+	unsigned int work;
+	unsigned int hot;
+	unsigned int other;
+	unsigned int hot_run;
+	int weight;
+	enum nll_why why;
+	u64 switches;
+	u64 dropped;
+	u64 rounds[NLL_WHYS];
+};
+
+#endif /* _LINUX_NLL_GOVERNED_H */

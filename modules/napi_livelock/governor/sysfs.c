@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /sys/class/net/DEVICE/governor: how a device receives, and what came of it. */
+
+#include <linux/device.h>
+#include <linux/kstrtox.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include <linux/nll/governor.h>
+
+#include "decide.h"
+
+static const char *const nll_governings[NLL_GOVERNINGS] = {
+	[NLL_GOVERN_OFF]	= "off",
+	[NLL_GOVERN_POLL]	= "poll",
+	[NLL_GOVERN_AUTO]	= "auto",
+};
+
+static const char *const nll_whys[NLL_WHYS] = {
+	[NLL_WHY_NONE]		= "interrupts",
+	[NLL_WHY_ASKED]		= "asked",
+	[NLL_WHY_WANTED]	= "wanted",
+	[NLL_WHY_LIMIT]		= "limit",
+	[NLL_WHY_HOT]		= "hot",
+};
+
+/* A number: where it is in struct nll_governor_params, and what it may be. */
+struct nll_number {
+	struct device_attribute attr;
+	size_t offset;
+	unsigned int min;
+	unsigned int max;
+};
+
+static unsigned int *nll_value(struct net_device *dev, const struct nll_number *number)
+{
+	return (void *)&dev->governor + number->offset;
+}
+
+static ssize_t nll_number_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct nll_number *number = container_of(attr, struct nll_number, attr);
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*nll_value(to_net_dev(dev), number)));
+}
+
+static ssize_t nll_number_store(struct device *dev, struct device_attribute *attr,
+				const char *buf, size_t size)
+{
+	struct nll_number *number = container_of(attr, struct nll_number, attr);
+	struct net_device *net = to_net_dev(dev);
+	unsigned int value;
+	int err;
+
+	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	err = kstrtouint(buf, 10, &value);
+	if (err)
+		return err;
+	if (value < number->min || value > number->max)
+		return -EINVAL;
+	WRITE_ONCE(*nll_value(net, number), value);
+	return size;
+}
+
+#define NLL_NUMBER(_name, _min, _max)						\
+static struct nll_number nll_##_name = {					\
+	.attr = __ATTR(_name, 0644, nll_number_show, nll_number_store),	\
+	.offset = offsetof(struct nll_governor_params, _name),		\
+	.min = _min,								\
+	.max = _max,								\
+}
+
+NLL_NUMBER(limit, 1, 95);
+NLL_NUMBER(high, NLL_HIGH_MIN, 100);
+NLL_NUMBER(low, 1, NLL_HIGH_MIN - 1);
+NLL_NUMBER(quota, 1, 4096);
+NLL_NUMBER(round_us, NLL_ROUND_MIN_US, NLL_ROUND_MAX_US);
+NLL_NUMBER(hold_us, NLL_GOVERN_HOLD_MIN_US, NLL_GOVERN_HOLD_MAX_US);
+
+static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n",
+			  nll_governings[READ_ONCE(to_net_dev(dev)->governor.mode)]);
+}
+
+static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
+			  const char *buf, size_t size)
+{
+	struct net_device *net = to_net_dev(dev);
+	int mode = sysfs_match_string(nll_governings, buf);
+
+	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	if (mode < 0)
+		return mode;
+	if (!rtnl_trylock())
+		return restart_syscall();
+	if (!mode != !net->governor.mode) {
+		if (mode)
+			static_branch_inc(&nll_governor_key);
+		else
+			static_branch_dec(&nll_governor_key);
+	}
+	WRITE_ONCE(net->governor.mode, mode);
+	rtnl_unlock();
+	return size;
+}
+
+static DEVICE_ATTR_RW(mode);
+
+static ssize_t stats_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct net_device *net = to_net_dev(dev);
+	u64 switches = 0, dropped = 0, rounds[NLL_WHYS] = { };
+	struct napi_struct *n;
+	ssize_t size;
+	int why;
+
+	if (!rtnl_trylock())
+		return restart_syscall();
+	list_for_each_entry(n, &net->napi_list, dev_list) {
+		switches += READ_ONCE(n->governed.switches);
+		dropped += READ_ONCE(n->governed.dropped);
+		for (why = 0; why < NLL_WHYS; why++)
+			rounds[why] += READ_ONCE(n->governed.rounds[why]);
+	}
+	rtnl_unlock();
+
+	size = sysfs_emit(buf, "switches %llu\ndropped %llu\n", switches, dropped);
+	for (why = 0; why < NLL_WHYS; why++)
+		size += sysfs_emit_at(buf, size, "%s %llu\n", nll_whys[why], rounds[why]);
+	return size;
+}
+
+static DEVICE_ATTR_RO(stats);
+
+static struct attribute *nll_attrs[] = {
+	&dev_attr_mode.attr,
+	&dev_attr_stats.attr,
+	&nll_limit.attr.attr,
+	&nll_high.attr.attr,
+	&nll_low.attr.attr,
+	&nll_quota.attr.attr,
+	&nll_round_us.attr.attr,
+	&nll_hold_us.attr.attr,
+	NULL
+};
+
+const struct attribute_group nll_governor_group = {
+	.name = "governor",
+	.attrs = nll_attrs,
+};
+
+/**
+ * nll_governor_init() - a device is about to be registered
+ * @dev: the device
+ */
+void nll_governor_init(struct net_device *dev)
+{
+	dev->governor = (struct nll_governor_params) {
+		.limit = 50,
+		.high = NLL_HIGH_DEFAULT,
+		.low = NLL_LOW_DEFAULT,
+		.quota = 64,
+		.round_us = 200,
+		.hold_us = 20000,
+	};
+}
+
+/**
+ * nll_governor_exit() - a device goes
+ * @dev: the device, under RTNL; nobody can set anything of it any more
+ */
+void nll_governor_exit(struct net_device *dev)
+{
+	if (dev->governor.mode)
+		static_branch_dec(&nll_governor_key);
+	dev->governor.mode = NLL_GOVERN_OFF;
+}
