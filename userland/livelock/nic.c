@@ -224,6 +224,13 @@ int nic_set_ring(const struct nic *nic, u32 descriptors)
 	return ethtool(nic, &ring);
 }
 
+int nic_set_gro(const struct nic *nic, bool on)
+{
+	struct ethtool_value gro = { ETHTOOL_SGRO, on };
+
+	return ethtool(nic, &gro);
+}
+
 static int read_stats(const struct nic *nic, u32 count, struct nic_stat *stats,
 		      unsigned int room)
 {

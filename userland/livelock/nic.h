@@ -49,6 +49,9 @@ int nic_set(const struct nic *nic, const char *attribute, const char *value);
 /* Set the number of receive descriptors. 0 or -errno. */
 int nic_set_ring(const struct nic *nic, u32 descriptors);
 
+/* Switch generic receive offload on or off. 0 or -errno. */
+int nic_set_gro(const struct nic *nic, bool on);
+
 /* What a driver counts itself, as ethtool -S shows it. */
 struct nic_stat {
 	char name[32];

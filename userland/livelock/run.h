@@ -38,6 +38,7 @@ struct run_options {
 	u32 size;
 	const char *malformed;
 	u32 every;
+	bool no_gro;
 	bool no_hog;
 	bool never_idle;
 	u64 least_pps;			/* goodput, 0 for any */
@@ -55,9 +56,10 @@ struct run {
 struct kernel_counts {
 	u64 stack_in;			/* frames that the driver handed on */
 	u64 dropped;			/* by the driver: bad frames, and those without memory */
+	u64 early;			/* by the governor: their sockets were full */
 	u64 backlog;			/* dropped before the protocols */
 	u64 other;			/* dropped by IP and UDP as not right */
-	u64 switches;			/* of strategy, where the driver has any */
+	u64 switches;			/* of strategy: the driver's and the governor's */
 	struct nic_stat stat[RUN_STATS];	/* the driver's own */
 	unsigned int stats;
 };

@@ -77,7 +77,20 @@ static u64 bad_packets(void)
 	return sum;
 }
 
-static void add_stats(const struct nic *nic, struct kernel_counts *counts)
+/* Position @i of the counters; those of further cards are added up there. */
+static void add_stat(struct kernel_counts *counts, unsigned int i, const char *name, u64 value)
+{
+	if (i >= RUN_STATS)
+		return;
+	if (counts->stats <= i) {
+		snprintf(counts->stat[i].name, sizeof(counts->stat[i].name), "%.31s", name);
+		counts->stats = i + 1;
+	}
+	counts->stat[i].value += value;
+}
+
+/* The driver's own. Returns how many. */
+static unsigned int add_driver(const struct nic *nic, struct kernel_counts *counts)
 {
 	struct nic_stat stat[RUN_STATS];
 	int count = nic_stats(nic, stat, RUN_STATS), i;
@@ -87,12 +100,31 @@ static void add_stats(const struct nic *nic, struct kernel_counts *counts)
 			counts->switches += stat[i].value;
 		if (!strcmp(stat[i].name, "no_buffer"))
 			counts->dropped += stat[i].value;
-		if (counts->stats <= (unsigned int)i) {
-			counts->stat[i] = stat[i];
-			counts->stats = (unsigned int)i + 1;
-		} else {
-			counts->stat[i].value += stat[i].value;
-		}
+		add_stat(counts, (unsigned int)i, stat[i].name, stat[i].value);
+	}
+	return count < 0 ? 0 : (unsigned int)count;
+}
+
+/* The governor's, from position @i on; a kernel without it has none. */
+static void add_governor(const struct nic *nic, struct kernel_counts *counts, unsigned int i)
+{
+	char path[128], text[TEXT_MAX], *rest = text, *line;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/governor/stats", nic->name);
+	if (read_text(path, text, sizeof(text)) < 0)
+		return;
+	while ((line = strsep(&rest, "\n"))) {
+		char name[32], word[20];
+		unsigned long long value;
+
+		if (sscanf(line, "%19s %llu", word, &value) != 2)
+			continue;
+		if (!strcmp(word, "switches"))
+			counts->switches += value;
+		if (!strcmp(word, "dropped"))
+			counts->early += value;
+		snprintf(name, sizeof(name), "governor_%s", word);
+		add_stat(counts, i++, name, value);
 	}
 }
 
@@ -103,7 +135,7 @@ struct kernel_counts run_counts(const struct run *run)
 	unsigned int i;
 
 	for (i = 0; i < run->options->ports; i++) {
-		add_stats(&run->receiver[i], &counts);
+		add_governor(&run->receiver[i], &counts, add_driver(&run->receiver[i], &counts));
 		counts.dropped += nic_counter(&run->receiver[i], "rx_errors");
 		counts.stack_in += nic_counter(&run->receiver[i], "rx_packets");
 	}

@@ -31,6 +31,7 @@ static const char usage[] =
 "      --set ATTRIBUTE=VALUE  of each interface, below /sys/class/net/NAME\n"
 "      --ring N          receive descriptors, 16..4096 (driver's choice)\n"
 "      --rcvbuf BYTES    of each socket (kernel's choice)\n"
+"      --no-gro          without generic receive offload\n"
 "      --no-hog          no process beside them that wants the CPU\n"
 "      --never-idle      nor is the CPU idle before and after; emulated by instruction\n"
 "                        counts, with idle=poll, a run then repeats exactly\n"
@@ -63,9 +64,10 @@ static const char usage[] =
 "  -V, --version         the version\n";
 
 enum {
-	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_HOG, OPT_NEVER_IDLE, OPT_SD, OPT_ON, OPT_OFF,
-	OPT_DEPTH, OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG, OPT_SOON, OPT_DRIFT,
-	OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST, OPT_REQUIRE, OPT_STATS, OPT_JSON,
+	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_GRO, OPT_NO_HOG, OPT_NEVER_IDLE, OPT_SD,
+	OPT_ON, OPT_OFF, OPT_DEPTH, OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG,
+	OPT_SOON, OPT_DRIFT, OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST,
+	OPT_REQUIRE, OPT_STATS, OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -74,6 +76,7 @@ static const struct option longs[] = {
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "ring", required_argument, NULL, OPT_RING },
 	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	{ "no-gro", no_argument, NULL, OPT_NO_GRO },
 	{ "no-hog", no_argument, NULL, OPT_NO_HOG },
 	{ "never-idle", no_argument, NULL, OPT_NEVER_IDLE },
 	{ "function", required_argument, NULL, 'f' },
@@ -141,9 +144,12 @@ static bool parse_receivers(int c, struct run_options *o)
 	case OPT_RCVBUF:
 		o->rcvbuf = args_number("rcvbuf", optarg, 1, RCVBUF_MAX);
 		return true;
+	case OPT_NO_GRO:
+		o->no_gro = true;
+		return true;
 	case OPT_NO_HOG:
 		o->no_hog = true;
-		break;
+		return true;
 	case OPT_NEVER_IDLE:
 		o->never_idle = true;
 		return true;

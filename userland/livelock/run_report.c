@@ -76,6 +76,7 @@ static void report_cpu(const struct run *run, const struct apps *apps,
 struct fate {
 	u64 tail;
 	u64 ring;
+	u64 early;
 	u64 backlog;
 	u64 socket;
 	u64 other;
@@ -86,6 +87,7 @@ static struct fate fate_of(const struct measurement *m)
 	return (struct fate){
 		.tail = source_sum(&m->source.total).tail,
 		.ring = m->after.dropped - m->before.dropped,
+		.early = m->after.early - m->before.early,
 		.backlog = m->after.backlog - m->before.backlog,
 		.socket = m->socket,
 		.other = m->after.other - m->before.other,
@@ -94,7 +96,8 @@ static struct fate fate_of(const struct measurement *m)
 
 static u64 fate_sum(const struct fate *fate)
 {
-	return fate->tail + fate->ring + fate->backlog + fate->socket + fate->other;
+	return fate->tail + fate->ring + fate->early + fate->backlog + fate->socket +
+		fate->other;
 }
 
 s64 run_missing(const struct measurement *m)
@@ -114,6 +117,7 @@ static void report_frames(const struct measurement *m)
 	run_count("received", (s64)m->received);
 	run_count("lost_tail", (s64)fate.tail);
 	run_count("lost_ring", (s64)fate.ring);
+	run_count("lost_early", (s64)fate.early);
 	run_count("lost_backlog", (s64)fate.backlog);
 	run_count("lost_socket", (s64)fate.socket);
 	run_count("lost_other", (s64)fate.other);

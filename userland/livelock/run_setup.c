@@ -98,6 +98,9 @@ static void set_up(const struct run *run, unsigned int port)
 		error = nic_set_ring(nic, o->ring);
 	if (error)
 		die(EXIT_USAGE, "ring %u of %s: %s", o->ring, nic->name, strerror(-error));
+	error = nic_set_gro(nic, !o->no_gro);
+	if (error)
+		die(EXIT_FAILED, "GRO of %s: %s", nic->name, strerror(-error));
 	for (i = 0; i < o->sets; i++)
 		set_attribute(nic, o->set[i]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rxmode.c - show and set how a port of napi_livelock receives. */
+/* rxmode.c - show and set how a network device receives. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -14,15 +14,26 @@
 
 #define STATS_MAX	64
 #define TEXT_MAX	64
+#define STATS_SIZE	1024
 #define PATH_SIZE	128
 #define WATCH_MAX_S	86400U
 
 static const char usage[] =
 "Usage: rxmode [options] DEVICE [NAME VALUE]...\n"
 "\n"
-"Show how a network device of the driver napi_livelock receives, or change that.\n"
-"All changes are made, or none.\n"
+"Show how a network device receives, or change that. All changes are made, or none.\n"
 "\n"
+"the receive governor, for every device whose driver uses NAPI:\n"
+"  mode     off, poll (in rounds), auto (interrupts, and rounds where they are better)\n"
+"  limit    per cent of a CPU that others wait for, for receiving, 1..95 (50)\n"
+"  high     per cent of its buffer that make a socket hot, 26..100 (30)\n"
+"  low      and below which it is not hot any more, 1..25 (20)\n"
+"  quota    frames before it is looked whether to go on, 1..4096 (64)\n"
+"  round_us from one round to the next, 50..10000 (200)\n"
+"  hold_us  how long rounds go on after there was reason for them, 20000..1000000\n"
+"           (20000)\n"
+"\n"
+"the driver napi_livelock:\n"
 "  mode     interrupt, poll, napi, hybrid\n"
 "  limit    per cent of a CPU's time for receiving, 1..95 (50)\n"
 "  high     per cent of buffers or ring that make hybrid poll, 1..100 (40)\n"
@@ -32,18 +43,33 @@ static const char usage[] =
 "  poll_us  from one round of polling to the next, 100..10000 (1000)\n"
 "  buffers  of 512 bytes that applications may be behind, 32..2048 (160)\n"
 "\n"
+"  -g, --governor       the governor also for a device of napi_livelock\n"
 "  -w, --watch SECONDS  show what is counted in each of SECONDS seconds\n"
 "      --json           one JSON object a line\n"
 "  -h, --help           this text\n"
 "  -V, --version        the version\n";
 
-/* The state is only shown. */
-static const char *const names[] = {
-	"mode", "limit", "high", "low", "quota", "hold_us", "poll_us", "buffers", "state",
+#define NAMES_MAX	9
+
+/* Who decides: where its attributes are, the first @settable of which can be set. */
+struct decider {
+	const char *directory;
+	const char *name[NAMES_MAX];
+	unsigned int names;
+	unsigned int settable;
+	const char *allowed;
 };
 
-#define SETTABLE	(ARRAY_SIZE(names) - 1)
-#define ALLOWED		"mode, limit, high, low, quota, hold_us, poll_us, buffers"
+static const struct decider driver = {
+	"nll",
+	{ "mode", "limit", "high", "low", "quota", "hold_us", "poll_us", "buffers", "state" },
+	9, 8, "mode, limit, high, low, quota, hold_us, poll_us, buffers",
+};
+
+static const struct decider governor = {
+	"governor", { "mode", "limit", "high", "low", "quota", "round_us", "hold_us" },
+	7, 7, "mode, limit, high, low, quota, round_us, hold_us",
+};
 
 struct change {
 	unsigned int name;
@@ -53,18 +79,20 @@ struct change {
 
 struct request {
 	struct nic nic;
-	struct change change[SETTABLE];
+	const struct decider *by;
+	struct change change[NAMES_MAX];
 	unsigned int changes;
 	unsigned int watch_s;
 	bool json;
 };
 
-static int get(const struct nic *nic, unsigned int name, char *text)
+static int get(const struct request *r, unsigned int name, char *text)
 {
 	char path[PATH_SIZE];
 	int length;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/nll/%s", nic->name, names[name]);
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s/%s", r->nic.name, r->by->directory,
+		 r->by->name[name]);
 	length = read_text(path, text, TEXT_MAX);
 	if (length < 0)
 		return length;
@@ -72,29 +100,29 @@ static int get(const struct nic *nic, unsigned int name, char *text)
 	return 0;
 }
 
-static int set(const struct nic *nic, unsigned int name, const char *value)
+static int set(const struct request *r, unsigned int name, const char *value)
 {
 	char attribute[TEXT_MAX];
 
-	snprintf(attribute, sizeof(attribute), "nll/%s", names[name]);
-	/* An empty write does not get as far as the driver. */
-	return *value ? nic_set(nic, attribute, value) : -EINVAL;
+	snprintf(attribute, sizeof(attribute), "%s/%s", r->by->directory, r->by->name[name]);
+	/* An empty write does not get as far as the kernel's own check. */
+	return *value ? nic_set(&r->nic, attribute, value) : -EINVAL;
 }
 
-static unsigned int settable(const char *text)
+static unsigned int settable(const struct decider *by, const char *text)
 {
 	unsigned int i;
 
-	for (i = 0; i < SETTABLE; i++)
-		if (!strcmp(text, names[i]))
+	for (i = 0; i < by->settable; i++)
+		if (!strcmp(text, by->name[i]))
 			return i;
-	die(EXIT_USAGE, "name '%s': allowed are " ALLOWED, text);
+	die(EXIT_USAGE, "name '%s': allowed are %s", text, by->allowed);
 }
 
 static void undo(const struct request *r, unsigned int done)
 {
 	while (done--)
-		set(&r->nic, r->change[done].name, r->change[done].before);
+		set(r, r->change[done].name, r->change[done].before);
 }
 
 static void apply(struct request *r)
@@ -105,25 +133,41 @@ static void apply(struct request *r)
 	for (i = 0; i < r->changes; i++) {
 		struct change *c = &r->change[i];
 
-		error = get(&r->nic, c->name, c->before);
+		error = get(r, c->name, c->before);
 		if (!error)
-			error = set(&r->nic, c->name, c->value);
+			error = set(r, c->name, c->value);
 		if (!error)
 			continue;
 		undo(r, i);
 		if (error == -EINVAL)
-			die(EXIT_USAGE, "%s '%s': not allowed, see rxmode --help", names[c->name],
-			    c->value);
-		die(EXIT_FAILED, "%s '%s': %s", names[c->name], c->value, strerror(-error));
+			die(EXIT_USAGE, "%s '%s': not allowed, see rxmode --help",
+			    r->by->name[c->name], c->value);
+		die(EXIT_FAILED, "%s '%s': %s", r->by->name[c->name], c->value, strerror(-error));
 	}
 }
 
-static unsigned int read_stats(const struct nic *nic, struct nic_stat *stats)
+/* Lines of a name and a number. How many, or -errno. */
+static int governor_stats(const struct nic *nic, struct nic_stat *stats)
 {
-	int count = nic_stats(nic, stats, STATS_MAX);
+	char path[PATH_SIZE], text[STATS_SIZE], *rest = text, *line;
+	int length, count = 0;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/governor/stats", nic->name);
+	length = read_text(path, text, sizeof(text));
+	if (length < 0)
+		return length;
+	while ((line = strsep(&rest, "\n")) && count < STATS_MAX)
+		count += sscanf(line, "%31s %llu", stats[count].name, &stats[count].value) == 2;
+	return count;
+}
+
+static unsigned int read_stats(const struct request *r, struct nic_stat *stats)
+{
+	int count = r->by == &governor ? governor_stats(&r->nic, stats) :
+					 nic_stats(&r->nic, stats, STATS_MAX);
 
 	if (count < 0)
-		die(EXIT_FAILED, "%s: counters: %s", nic->name, strerror(-count));
+		die(EXIT_FAILED, "%s: counters: %s", r->nic.name, strerror(-count));
 	return count < STATS_MAX ? (unsigned int)count : STATS_MAX;
 }
 
@@ -163,18 +207,19 @@ static void print(const struct request *r, const struct nic_stat *before)
 	} else {
 		printf("%s", r->nic.name);
 	}
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		error = get(&r->nic, i, text);
+	for (i = 0; i < r->by->names; i++) {
+		error = get(r, i, text);
 		if (error)
-			die(EXIT_FAILED, "%s: %s: %s", r->nic.name, names[i], strerror(-error));
+			die(EXIT_FAILED, "%s: %s: %s", r->nic.name, r->by->name[i],
+			    strerror(-error));
 		if (r->json)
-			json_text(names[i], text);
+			json_text(r->by->name[i], text);
 		else
-			printf(" %s %s", names[i], text);
+			printf(" %s %s", r->by->name[i], text);
 	}
 	if (!r->json)
 		putchar('\n');
-	count = read_stats(&r->nic, stats);
+	count = read_stats(r, stats);
 	print_stats(r, stats, before, count);
 	if (r->json)
 		json_close();
@@ -188,11 +233,18 @@ static void watch(const struct request *r)
 	unsigned int i;
 
 	for (i = 0; i < r->watch_s; i++) {
-		read_stats(&r->nic, before);
+		read_stats(r, before);
 		next += NSEC_PER_SEC;
 		sleep_until_ns(next);
 		print(r, before);
 	}
+}
+
+/* Whether there is such a one for the device: 0 or -errno. */
+static int get_by(struct request *r, const struct decider *by, char *text)
+{
+	r->by = by;
+	return get(r, 0, text);
 }
 
 static void parse_operands(int argc, char **argv, struct request *r)
@@ -206,14 +258,17 @@ static void parse_operands(int argc, char **argv, struct request *r)
 	snprintf(r->nic.name, sizeof(r->nic.name), "%s", argv[optind++]);
 	if (!if_nametoindex(r->nic.name))
 		die(EXIT_USAGE, "device '%s': no such network device", r->nic.name);
-	if (get(&r->nic, 0, text))
-		die(EXIT_UNSUPPORTED, "device '%s': not a device of napi_livelock", r->nic.name);
+	if (!r->by && get_by(r, &driver, text))
+		r->by = &governor;
+	if (r->by != &driver && get_by(r, &governor, text))
+		die(EXIT_UNSUPPORTED, "device '%s': this kernel has no CONFIG_NET_GOVERNOR",
+		    r->nic.name);
 	for (; optind < argc; optind += 2) {
 		struct change *c = &r->change[r->changes];
 
-		if (r->changes == SETTABLE)
-			die(EXIT_USAGE, "more than %zu changes", SETTABLE);
-		c->name = settable(argv[optind]);
+		if (r->changes == r->by->settable)
+			die(EXIT_USAGE, "more than %u changes", r->by->settable);
+		c->name = settable(r->by, argv[optind]);
 		if (optind + 1 == argc)
 			die(EXIT_USAGE, "name '%s': a value is missing", argv[optind]);
 		c->value = argv[optind + 1];
@@ -224,6 +279,7 @@ static void parse_operands(int argc, char **argv, struct request *r)
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
+		{ "governor", no_argument, NULL, 'g' },
 		{ "watch", required_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
@@ -234,8 +290,11 @@ int main(int argc, char **argv)
 	int c;
 
 	args_init("rxmode");
-	while ((c = getopt_long(argc, argv, ":w:hV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":gw:hV", longs, NULL)) != -1) {
 		switch (c) {
+		case 'g':
+			r.by = &governor;
+			break;
 		case 'w':
 			r.watch_s = (unsigned int)args_number("watch", optarg, 1, WATCH_MAX_S);
 			break;

@@ -44,12 +44,15 @@ GUEST = {
     "udprate": 90,
     "udprate-tools": 80,
     "livelock": 90,
+    "livelock-governor": 60,
     "livelock-ports": 20,
     "livelock-tools": 15,
     "livelock-driver": 120,
     "livelock-torture": 30,
     "livelock-torture-smp": 30,
     "livelock-torture-calm": 30,
+    "livelock-torture-governor": 30,
+    "livelock-torture-governor-smp": 30,
 }
 """On the normal kernel, in full."""
 
@@ -80,12 +83,15 @@ DEBUG = {
     "udprate": 100,
     "udprate-tools": 110,
     "livelock": 640,
+    "livelock-governor": 160,
     "livelock-ports": 220,
     "livelock-tools": 110,
     "livelock-driver": 440,
     "livelock-torture": 160,
     "livelock-torture-smp": 170,
     "livelock-torture-calm": 150,
+    "livelock-torture-governor": 160,
+    "livelock-torture-governor-smp": 170,
 }
 """On the kernel with checks, shortened; about twice what was measured."""
 

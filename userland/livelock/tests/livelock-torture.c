@@ -51,18 +51,20 @@ static const char usage[] =
 "                      what the machine takes, which is measured first\n"
 "      --tick US       frames that are due within it leave together (50)\n"
 "      --within MS     how soon they flow again (100)\n"
-"      --all-modes     interrupt and napi as well, in which a flooded CPU livelocks\n"
+"      --governor      NAPI, with the modes and parameters of the receive governor\n"
+"      --all-modes     also those in which a flooded CPU livelocks: interrupt, napi, off\n"
 "      --no-pages      do not count pages, as where KASAN keeps what was freed\n"
 "      --seed N        of the order (1)\n"
 TEST_USAGE;
 
-enum { OPT_WITHIN = 256, OPT_TICK, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED };
+enum { OPT_WITHIN = 256, OPT_TICK, OPT_GOVERNOR, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED };
 
 static const struct option longs[] = {
 	{ "seconds", required_argument, NULL, 't' },
 	{ "pps", required_argument, NULL, 'r' },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "within", required_argument, NULL, OPT_WITHIN },
+	{ "governor", no_argument, NULL, OPT_GOVERNOR },
 	{ "all-modes", no_argument, NULL, OPT_ALL_MODES },
 	{ "no-pages", no_argument, NULL, OPT_NO_PAGES },
 	{ "seed", required_argument, NULL, OPT_SEED },
@@ -77,6 +79,7 @@ struct torture {
 	u64 pps;		/* 0: OVERLOAD times what the machine takes */
 	u64 tick_us;
 	u64 within_ns;
+	bool governor;
 	bool all_modes;
 	bool no_pages;
 	struct random random;
@@ -118,26 +121,39 @@ static int set_number(const struct nic *nic, const char *attribute, u32 value)
 static int change_mode(struct torture *t, struct nic *nic)
 {
 	static const char *const modes[] = { "hybrid", "poll", "interrupt", "napi" };
-	unsigned int count = t->all_modes ? ARRAY_SIZE(modes) : 2;
+	static const char *const governor[] = { "auto", "poll", "off" };
+	u32 count = t->governor ? ARRAY_SIZE(governor) : ARRAY_SIZE(modes);
+	u32 i = random_below(&t->random, t->all_modes ? count : 2);
 
-	return nic_set(nic, "nll/mode", modes[random_below(&t->random, count)]);
+	return nic_set(nic, t->governor ? "governor/mode" : "nll/mode",
+		       t->governor ? governor[i] : modes[i]);
 }
+
+struct number {
+	const char *name;
+	u32 min;
+	u32 max;
+};
+
+static const struct number numbers[] = {
+	{ "nll/limit", 10, 60 }, { "nll/high", 31, 100 }, { "nll/low", 0, 30 },
+	{ "nll/quota", 1, 4096 }, { "nll/hold_us", 20000, 1000000 },
+	{ "nll/poll_us", 100, 10000 }, { "nll/buffers", 32, 2048 },
+};
+
+static const struct number governor_numbers[] = {
+	{ "governor/limit", 10, 60 }, { "governor/high", 26, 100 }, { "governor/low", 1, 25 },
+	{ "governor/quota", 1, 4096 }, { "governor/hold_us", 20000, 1000000 },
+	{ "governor/round_us", 50, 10000 },
+};
 
 static int change_parameter(struct torture *t, struct nic *nic)
 {
-	static const struct {
-		const char *name;
-		u32 min;
-		u32 max;
-	} numbers[] = {
-		{ "nll/limit", 10, 60 }, { "nll/high", 31, 100 }, { "nll/low", 0, 30 },
-		{ "nll/quota", 1, 4096 }, { "nll/hold_us", 20000, 1000000 },
-		{ "nll/poll_us", 100, 10000 }, { "nll/buffers", 32, 2048 },
-	};
-	u32 i = random_below(&t->random, ARRAY_SIZE(numbers));
+	u32 count = t->governor ? ARRAY_SIZE(governor_numbers) : ARRAY_SIZE(numbers);
+	const struct number *n = t->governor ? governor_numbers : numbers;
 
-	return set_number(nic, numbers[i].name,
-			  random_between(&t->random, numbers[i].min, numbers[i].max));
+	n += random_below(&t->random, count);
+	return set_number(nic, n->name, random_between(&t->random, n->min, n->max));
 }
 
 /* Refused, and what was there stays. */
@@ -151,6 +167,14 @@ static int change_refused(struct torture *t, struct nic *nic)
 		{ "nll/poll_us", "99" }, { "nll/poll_us", "10001" }, { "nll/buffers", "31" },
 		{ "nll/buffers", "2049" }, { "nll/buffers", "" }, { "nll/mode", "turbo" },
 		{ "nll/mode", "poll poll" },
+		{ "governor/limit", "0" }, { "governor/limit", "96" },
+		{ "governor/limit", "50 %" }, { "governor/high", "25" },
+		{ "governor/high", "101" }, { "governor/low", "0" }, { "governor/low", "26" },
+		{ "governor/low", "-1" }, { "governor/quota", "0" },
+		{ "governor/quota", "4097" }, { "governor/hold_us", "19999" },
+		{ "governor/hold_us", "1000001" }, { "governor/round_us", "49" },
+		{ "governor/round_us", "10001" }, { "governor/round_us", "" },
+		{ "governor/mode", "turbo" }, { "governor/mode", "auto auto" },
 	};
 	char path[TEXT_MAX], before[TEXT_MAX], after[TEXT_MAX];
 	u32 i = random_below(&t->random, ARRAY_SIZE(bad));
@@ -200,6 +224,17 @@ static int change_down_up(struct torture *t, struct nic *nic)
 	return error ? error : nic_up(nic, address(port_of(t, nic)));
 }
 
+/* The governor is for NAPI. A driver that was loaded again has its defaults. */
+static int begin_mode(const struct torture *t, struct nic *nic)
+{
+	int error;
+
+	if (!t->governor)
+		return 0;
+	error = nic_set(nic, "nll/mode", "napi");
+	return error ? error : nic_set(nic, "governor/mode", "auto");
+}
+
 /* All ports, not only this one. */
 static int change_reload(struct torture *t, struct nic *nic)
 {
@@ -212,6 +247,8 @@ static int change_reload(struct torture *t, struct nic *nic)
 		error = module_load(DRIVER, "");
 	for (i = 0; !error && i < t->ports; i++) {
 		error = nic_bind(&t->receiver[i], DRIVER);
+		if (!error)
+			error = begin_mode(t, &t->receiver[i]);
 		if (!error)
 			error = nic_up(&t->receiver[i], address(i));
 	}
@@ -314,6 +351,7 @@ static void bring_up(struct torture *t)
 
 	for (i = 0; i < t->ports; i++) {
 		check(nic_bind(&t->receiver[i], DRIVER), DRIVER);
+		check(begin_mode(t, &t->receiver[i]), "mode");
 		check(nic_up(&t->receiver[i], address(i)), t->receiver[i].name);
 	}
 	for (i = 0; i < t->ports; i++)
@@ -494,6 +532,9 @@ static void parse(int argc, char **argv, struct torture *t)
 		case OPT_WITHIN:
 			t->within_ns = NSEC_PER_MSEC *
 				       args_number("within", optarg, 1, WITHIN_MS_MAX);
+			break;
+		case OPT_GOVERNOR:
+			t->governor = true;
 			break;
 		case OPT_ALL_MODES:
 			t->all_modes = true;

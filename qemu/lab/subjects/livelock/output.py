@@ -31,6 +31,7 @@ class PointRow:
     received: int
     lost_tail: int
     lost_ring: int
+    lost_early: int
     lost_backlog: int
     lost_socket: int
     lost_other: int

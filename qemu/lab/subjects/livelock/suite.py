@@ -139,11 +139,72 @@ def _livelock() -> Boot:
     )
 
 
+def _governed(name: str, sets: str, *args: str, checks: str, debug: bool = False) -> Program:
+    """A run of the in-tree driver under the governor; its parameters outlive it, so all are set."""
+    words = {"mode": "auto", "limit": "50", "high": "30", "low": "20", "quota": "64"}
+    words |= {"round_us": "200", "hold_us": "20000"}
+    words |= dict(word.split("=") for word in sets.split() if not word.startswith("threaded"))
+    threaded = "threaded=1" if "threaded" in sets else "threaded=0"
+    attributes = (threaded, *(f"governor/{key}={value}" for key, value in words.items()))
+    required = tuple(word for check in checks.split() for word in ("--require", check))
+    variant = replace(livelock.GOVERNED, sets=attributes)
+    return _receive_run(name, variant, "--no-gro", "--stats", *args, checks=required, debug=debug)
+
+
+def _livelock_governor() -> Boot:
+    """The in-tree driver, which livelocks, with the governor; in virtual time."""
+    rounds = "stat_governor_wanted>=1000 switches_per_s<=10"
+    peaks = ("--function", "peaks", "--on", "4", "--off", "4", "15000")
+    # Each frame by its interrupt, at what it costs without the governor, while few come.
+    calm = "lost<=0 switches_per_s<=0 latency_p50_us<=85"
+    between = f"{rounds} lost<=0 user_share_pct>=35 latency_p50_us<=260"
+    busy = f"{rounds} lost_early<=0 user_share_pct>=19"
+    flood = "goodput_pps>=20000 user_share_pct>=15 lost_socket<=10 stat_governor_hot>=50"
+    asked = "lost<=0 stat_governor_asked>=500 latency_p50_us>=100"
+    # Whoever is alone on the CPU is not limited.
+    alone = ("--no-hog", "16000")
+    return Boot(
+        "livelock-governor",
+        replace(_receive_machine(), modules=(SOURCE, IN_TREE)),
+        (
+            _governed("calm", "", CALM, checks=calm, debug=True),
+            _governed("between", "", "10000", checks=between),
+            _governed("busy", "", "18000", checks=busy),
+            _governed("flood", "", FLOOD, "200000", checks=flood, debug=True),
+            *(
+                _governed(
+                    f"limit-{limit}",
+                    f"limit={limit}",
+                    *(FLOOD, "200000"),
+                    checks=f"receiving_pct<={limit + 3} goodput_pps>={430 * limit}",
+                )
+                for limit in (20, 40)
+            ),
+            _governed("work-conserving", "limit=20", *alone, checks="goodput_pps>=15900"),
+            _governed("poll", "mode=poll", CALM, checks=asked),
+            _governed("threaded", "threaded", FLOOD, CALM, checks="goodput_pps>=1980"),
+            _governed("quota", "quota=4", FLOOD, checks="goodput_pps>=15000"),
+            _governed("hold", "", *peaks, checks="switches_per_s<=100 goodput_pps>=10000"),
+            *(
+                _governed(f"malformed-{kind}", "", "--malformed", kind, FLOOD, checks="bad<=0")
+                for kind in MALFORMED
+            ),
+            *(
+                _governed(
+                    f"function-{name}", "", "--function", name, FLOOD, checks="goodput_pps>=15000"
+                )
+                for name in FUNCTIONS
+            ),
+        ),
+    )
+
+
 def _livelock_ports() -> Boot:
     """Three cards at once, where the hybrid has to be fair as well."""
     three = ("--ports", "3")
     least = ("--least", LEAST)
     fair = ("--require", "port_least_pps>=6500", "--require", "port_most_pps<=10500")
+    split = "goodput_pps>=18000 user_share_pct>=10 port_least_pps>=6000 port_most_pps<=9000"
     return Boot(
         "livelock-ports",
         _receive_machine(3),
@@ -151,6 +212,7 @@ def _livelock_ports() -> Boot:
             _receive_run("hybrid", livelock.HYBRID, *three, CALM, FLOOD, CALM, checks=least),
             _receive_run("fair", livelock.HYBRID, *three, FLOOD, checks=fair, debug=False),
             _receive_run("interrupt", livelock.INTERRUPT, *three, CALM, checks=LOSS_FREE),
+            _governed("governor", "", *three, FLOOD, checks=split),
         ),
     )
 
@@ -198,7 +260,9 @@ def _livelock_driver() -> Boot:
             refused("refuse-name", "rxmode eth0 speed 9"),
             refused("refuse-value", "rxmode eth0 mode"),
             refused("refuse-device", "rxmode eth9"),
-            scenario("livelock/not-ours"),
+            refused("refuse-governor", "rxmode --governor eth0 poll_us 100"),
+            refused("refuse-governed", "rxmode lo round_us 49"),
+            scenario("livelock/governor"),
             scenario("livelock/rmmod"),
         ),
     )
@@ -227,12 +291,20 @@ def _livelock_tortures() -> tuple[Boot, ...]:
         _livelock_torture("livelock-torture", 1),
         _livelock_torture("livelock-torture-smp", 4),
         _livelock_torture("livelock-torture-calm", 4, "--all-modes", "--pps", "5000", calm=True),
+        _livelock_torture("livelock-torture-governor", 1, "--governor"),
+        _livelock_torture("livelock-torture-governor-smp", 4, "--governor"),
     )
 
 
 def boots() -> tuple[Boot, ...]:
     """All of them."""
     return (
-        *(_livelock(), _livelock_ports(), _livelock_tools(), _livelock_driver()),
+        *(
+            _livelock(),
+            _livelock_governor(),
+            _livelock_ports(),
+            _livelock_tools(),
+            _livelock_driver(),
+        ),
         *_livelock_tortures(),
     )

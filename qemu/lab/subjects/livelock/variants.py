@@ -38,6 +38,9 @@ NAPI = _ours("napi", "NAPI", "napi")
 THREADED = _ours("napi-threaded", "threaded NAPI", "napi", threaded=1)
 HYBRID = _ours("hybrid", "hybrid", "hybrid")
 E1000 = Variant("e1000", "e1000, NAPI", IN_TREE, ("threaded=0",))
+GOVERNED = Variant(
+    "e1000-governor", "e1000, governor", IN_TREE, ("threaded=0", "governor/mode=auto")
+)
 E1000_THREADED = Variant("e1000-threaded", "e1000, threaded NAPI", IN_TREE, ("threaded=1",))
 
 ALL = (INTERRUPT, POLL, NAPI, THREADED, HYBRID, E1000, E1000_THREADED)
