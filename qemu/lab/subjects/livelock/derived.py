@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record
+from lab.subjects.livelock import governed
 from lab.subjects.livelock import variants as v
-from lab.subjects.livelock.experiment import CONSTANT, PLACES
+from lab.subjects.livelock.experiment import CONSTANT, PLACES, PORTS
 
 FLAT_TIMES = 10
 """The overload in which the curve is held against its peak, times the loss-free rate."""
@@ -21,6 +22,7 @@ UNITS = {
     "matched_ratio": "ratio",
     "limit_spare_points": "points",
     "tail_over_best": "ratio",
+    **governed.UNITS,
 }
 """Metrics and their units."""
 
@@ -146,11 +148,7 @@ def _turns(records: Sequence[Record], rate: int) -> int:
     return min((record.n for record in found), default=0)
 
 
-Found = tuple[str, str, float | None, dict[str, Param], int]
-"""Metric, variant, value, its parameters, and of how much it was made."""
-
-
-def _found(records: Sequence[Record]) -> Iterator[Found]:
+def _found(records: Sequence[Record]) -> Iterator[governed.Found]:
     hybrid = v.HYBRID.name
     for ports in sorted({int(r.params["ports"]) for r in records}):
         yield ("flat_ratio", hybrid, flatness(records, hybrid, ports), {"ports": ports}, 1)
@@ -168,6 +166,8 @@ def _found(records: Sequence[Record]) -> Iterator[Found]:
             key = {"offered_pps": rate}
             turns = _turns(records, rate)
             yield ("tail_over_best", hybrid, tail_over_best(records, rate), key, turns)
+    flat = {ports: flatness(records, v.GOVERNOR.name, ports) for ports in PORTS}
+    yield from governed.found(records, flat)
     for limit in v.LIMITS:
         name = v.limited(limit).name
         for rate in _rates(records, name, 1):

@@ -23,9 +23,9 @@ MITIGATION = {"off": False, "on": True}
 """Whether the card may delay its interrupts."""
 
 QUANTILES = ("p1", "p50", "p90", "p99", "p999", "max")
-PLACES = ("tail", "ring", "backlog", "socket", "other")
-"""Where frames are lost: at the card without a free descriptor, in the driver, before
-the protocols, at a full socket, and as not right."""
+PLACES = ("tail", "ring", "early", "backlog", "socket", "other")
+"""Where frames are lost: at the card without a free descriptor, in the driver, by the
+governor, before the protocols, at a full socket, and as not right."""
 SHIFT = 3
 """8 ns an instruction: the model CPU of 125 million instructions a second."""
 DURATION_MS = 3200
@@ -148,22 +148,26 @@ Scope = tuple[Curves, ...]
 """How much is measured; no two curves of a scope are of the same name."""
 
 FULL: Scope = (
-    Curves(v.ALL, RATES, ports=PORTS, turns=5),
+    Curves((*v.ALL, *v.IN_TREES), RATES, ports=PORTS, turns=5),
+    Curves(v.GOVERNOR_LIMITED, (30000, *OVERLOAD), ports=PORTS),
     Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
-    Curves(v.ALL, KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
-    Curves(v.ALL, KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
+    Curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
+    Curves((*v.ALL, v.GOVERNOR), KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
 )
 
 QUICK: Scope = (
     Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000), turns=5),
     Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), OVERLOAD),
     Curves((v.E1000, *v.THREADS, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
-    Curves((v.HYBRID,), (10000, 20000), functions=("peaks",)),
+    Curves((v.HYBRID, v.GOVERNOR), (10000, 20000), functions=("peaks",)),
+    Curves(v.IN_TREES, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
+    Curves(v.GOVERNOR_LIMITED, OVERLOAD),
+    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), (6000, 20000, *OVERLOAD), ports=(3,)),
 )
 
 DEMO: Scope = (
     Curves(
-        (v.E1000, v.THREADED, v.HYBRID),
+        (v.E1000, v.THREADED, v.HYBRID, v.GOVERNOR),
         (2000, 10000, 20000, 60000),
         duration_ms=SHORT_MS,
         frames=0,

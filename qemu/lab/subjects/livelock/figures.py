@@ -25,9 +25,11 @@ COLOURS = {
     v.HYBRID.name: "#c0392b",
     v.E1000.name: "#8c6bb1",
     v.E1000_THREADED.name: "#7d9181",
+    v.GOVERNOR.name: "#e07b39",
 }
-"""Interrupts in blue, polling in yellow, the hybrid in red, threads in green-greys."""
-MARKERS = dict(zip(COLOURS, ("o", "s", "^", "D", "o", "v", "P"), strict=True))
+"""Interrupts in blue, polling in yellow, the hybrid in red, threads in green-greys, the
+governor in orange."""
+MARKERS = dict(zip(COLOURS, ("o", "s", "^", "D", "o", "v", "P", "X"), strict=True))
 STUDENT_PORTS = 3
 """As many cards as the reference had."""
 LIMIT_PPS = 60000

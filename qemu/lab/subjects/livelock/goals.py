@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from lab.report.goals import Goal
+from lab.subjects.livelock import governed
 from lab.subjects.livelock import variants as v
 from lab.subjects.livelock.derived import place, point
 from lab.subjects.livelock.experiment import CALM_PPS, FLOOD_PPS, LOW, OVERLOAD, PORTS
@@ -104,4 +105,5 @@ GOALS = (
         worst=True,
         quoted=PAGE,
     ),
+    *governed.GOALS,
 )

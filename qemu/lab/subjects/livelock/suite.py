@@ -147,8 +147,8 @@ def _governed(name: str, sets: str, *args: str, checks: str, debug: bool = False
     threaded = "threaded=1" if "threaded" in sets else "threaded=0"
     attributes = (threaded, *(f"governor/{key}={value}" for key, value in words.items()))
     required = tuple(word for check in checks.split() for word in ("--require", check))
-    variant = replace(livelock.GOVERNED, sets=attributes)
-    return _receive_run(name, variant, "--no-gro", "--stats", *args, checks=required, debug=debug)
+    variant = replace(livelock.GOVERNOR, sets=attributes)
+    return _receive_run(name, variant, "--stats", *args, checks=required, debug=debug)
 
 
 def _livelock_governor() -> Boot:

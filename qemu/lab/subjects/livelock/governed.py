@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the governor makes of the in-tree driver, beside other ways to run that driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from lab.report.goals import Goal, ratio, value
+from lab.report.records import Param, Record
+from lab.subjects.livelock import variants as v
+from lab.subjects.livelock.experiment import CALM_PPS, FLOOD_PPS, LOW, OVERLOAD, PORTS
+
+PAGE = ("Documentation/networking/receive-governor.rst",)
+LIMITS = (20, 40, 60)
+"""In per cent. With more than 60 applications are behind, and receiving waits for them."""
+BETWEEN_PPS = 10000
+BUSY_PPS = 20000
+
+UNITS = {
+    "governed_flat_ratio": "ratio",
+    "governed_stock_ratio": "ratio",
+    "governed_goodput_ratio": "ratio",
+    "governed_share_points": "points",
+    "governed_limit_points": "points",
+}
+"""Metrics and their units."""
+
+Point = tuple[float, float]
+
+
+def at(points: Sequence[Point], x: float) -> float:
+    """y where the line through the points has x; beyond their ends that of the nearest one."""
+    ordered = sorted(points)
+    for (left, low), (right, high) in pairwise(ordered):
+        if left <= x <= right:
+            return low if left == right else low + (high - low) * (x - left) / (right - left)
+    return ordered[0][1] if x < ordered[0][0] else ordered[-1][1]
+
+
+def _of(records: Sequence[Record], metric: str, name: str, key: dict[str, Param]) -> float | None:
+    return value(records, metric, name, **key)
+
+
+def frontier(records: Sequence[Record], key: dict[str, Param]) -> list[Point]:
+    """User share in per cent and goodput of the governor, with each of its limits."""
+    found = [
+        (
+            _of(records, "user_share_pct", variant.name, key),
+            _of(records, "goodput_pps", variant.name, key),
+        )
+        for variant in v.GOVERNORS
+    ]
+    return [(share, pps) for share, pps in found if share is not None and pps is not None]
+
+
+def over_threads(records: Sequence[Record], key: dict[str, Param]) -> tuple[float, float] | None:
+    """Goodput / that of threaded NAPI at its user share; share - its own at its goodput.
+
+    The least over the ways to run threads; None where something was not measured.
+    """
+    ours = frontier(records, key)
+    ratios, points = [], []
+    for threads in v.IN_TREE_THREADS:
+        share = _of(records, "user_share_pct", threads.name, key)
+        goodput = _of(records, "goodput_pps", threads.name, key)
+        if share is None or not goodput or not ours:
+            return None
+        ratios.append(at(ours, share) / goodput)
+        points.append(at([(pps, left) for left, pps in ours], goodput) - share)
+    return min(ratios), min(points)
+
+
+def receiving(records: Sequence[Record], name: str, key: dict[str, Param]) -> float | None:
+    """What receiving takes of the CPU, in per cent."""
+    parts = ("user_share_pct", "apps_share_pct", "source_pct")
+    taken = [_of(records, metric, name, key) for metric in parts]
+    known = [part for part in taken if part is not None]
+    return 100 - sum(known) if len(known) == len(parts) else None
+
+
+def _main(ports: int, rate: int) -> dict[str, Param]:
+    more: dict[str, Param] = {"rate_function": "constant", "mitigation": "off"}
+    return {"ports": ports, "offered_pps": rate, **more}
+
+
+Found = tuple[str, str, float | None, dict[str, Param], int]
+"""Metric, variant, value, its parameters, and of how much it was made."""
+
+
+def found(records: Sequence[Record], flat: dict[int, float | None]) -> Iterator[Found]:
+    """What follows from the records. flat: goodput in overload / peak, by cards."""
+    name = v.GOVERNOR.name
+    for ports in PORTS:
+        yield ("governed_flat_ratio", name, flat.get(ports), {"ports": ports}, 1)
+        for rate in OVERLOAD:
+            key = _main(ports, rate)
+            stock = _of(records, "goodput_pps", v.PLAIN.name, key)
+            goodput = _of(records, "goodput_pps", name, key)
+            than = None if stock is None else max(stock, 1.0)
+            place: dict[str, Param] = {"ports": ports, "offered_pps": rate}
+            yield ("governed_stock_ratio", name, ratio(goodput, than), place, 1)
+            both = over_threads(records, key)
+            if both:
+                yield ("governed_goodput_ratio", name, both[0], place, 1)
+                yield ("governed_share_points", name, both[1], place, 1)
+    for limit in LIMITS:
+        for rate in OVERLOAD:
+            part = receiving(records, v.governed(limit).name, _main(1, rate))
+            off = None if part is None else abs(part - limit)
+            where: dict[str, Param] = {"limit": limit, "offered_pps": rate}
+            yield ("governed_limit_points", v.governed(limit).name, off, where, 1)
+
+
+def _point(name: str, metric: str, rate: int, **bound: object) -> Goal:
+    more = {"quantile": "p50"} if metric == "latency_us" else {}
+    where = {**_main(1, rate), **more}
+    return Goal(
+        name=name,
+        metric=metric,
+        variant=v.GOVERNOR.name,
+        where=where,
+        quoted=PAGE,
+        **bound,  # type: ignore[arg-type]
+    )
+
+
+GOALS = (
+    Goal(
+        name="goodput at 10 x the loss-free rate / peak, e1000 with the governor",
+        metric="governed_flat_ratio",
+        where={"ports": PORTS},
+        by="ports",
+        low=0.95,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="goodput at 60k, with the governor / stock, e1000",
+        metric="governed_stock_ratio",
+        where={"ports": PORTS, "offered_pps": FLOOD_PPS},
+        by="ports",
+        low=50.0,
+        form=".0f",
+        quoted=PAGE,
+    ),
+    Goal(
+        name="goodput at the user share of threaded NAPI, governor / threaded, e1000",
+        metric="governed_goodput_ratio",
+        where={"ports": 1, "offered_pps": OVERLOAD},
+        by="offered_pps",
+        low=1.05,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="the same, 3 cards",
+        metric="governed_goodput_ratio",
+        where={"ports": 3, "offered_pps": OVERLOAD},
+        by="offered_pps",
+        low=1.4,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="user share at the goodput of threaded NAPI, governor - threaded, points",
+        metric="governed_share_points",
+        where={"ports": 1, "offered_pps": OVERLOAD},
+        by="offered_pps",
+        low=3.0,
+        form="+.1f",
+        quoted=PAGE,
+    ),
+    _point("user share at 10k, governor", "user_share_pct", BETWEEN_PPS, low=38.0, form=".1f"),
+    _point(
+        "median latency at 10k, governor, us", "latency_us", BETWEEN_PPS, high=250.0, form=".0f"
+    ),
+    _point("user share at 20k, governor", "user_share_pct", BUSY_PPS, low=20.0, form=".1f"),
+    _point("median latency at 20k, governor, us", "latency_us", BUSY_PPS, high=530.0, form=".0f"),
+    Goal(
+        name="median latency, governor / stock interrupts, e1000",
+        metric="latency_us",
+        variant=v.GOVERNOR.name,
+        where={**_main(1, CALM_PPS), "quantile": "p50", "offered_pps": LOW},
+        by="offered_pps",
+        over=v.PLAIN.name,
+        high=1.05,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="receiving, off its limit, governor, points",
+        metric="governed_limit_points",
+        where={"limit": LIMITS, "offered_pps": FLOOD_PPS},
+        by="limit",
+        high=3.0,
+        form=".1f",
+        quoted=PAGE,
+    ),
+)
