@@ -174,7 +174,8 @@ static unsigned int read_stats(const struct request *r, struct nic_stat *stats)
 /* Not counters: they are what they are now. */
 static bool is_gauge(const char *name)
 {
-	return !strcmp(name, "buffers_held") || !strcmp(name, "ring_waiting");
+	return !strcmp(name, "buffers_held") || !strcmp(name, "ring_waiting") ||
+	       !strcmp(name, "sockets");
 }
 
 static void print_stats(const struct request *r, const struct nic_stat *stats,

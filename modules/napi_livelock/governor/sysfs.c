@@ -129,7 +129,8 @@ static ssize_t stats_show(struct device *dev, struct device_attribute *attr, cha
 	}
 	rtnl_unlock();
 
-	size = sysfs_emit(buf, "switches %llu\ndropped %llu\n", switches, dropped);
+	size = sysfs_emit(buf, "switches %llu\ndropped %llu\nsockets %u\n", switches, dropped,
+			  READ_ONCE(nll_hot_nr));
 	for (why = 0; why < NLL_WHYS; why++)
 		size += sysfs_emit_at(buf, size, "%s %llu\n", nll_whys[why], rounds[why]);
 	return size;

@@ -263,6 +263,7 @@ def _livelock_driver() -> Boot:
             refused("refuse-governor", "rxmode --governor eth0 poll_us 100"),
             refused("refuse-governed", "rxmode lo round_us 49"),
             scenario("livelock/governor"),
+            scenario("livelock/governor-just"),
             scenario("livelock/rmmod"),
         ),
     )
