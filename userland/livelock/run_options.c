@@ -58,7 +58,7 @@ static const char usage[] =
 "      --least PPS       a check: at no rate above may less be received, at lower\n"
 "                        rates all but 1 %\n"
 "      --require FIGURE>=N, FIGURE<=N  a check: a member of each line has to be so\n"
-"      --stats           with the driver's own counters\n"
+"      --stats           with the counters of the driver and of the governor\n"
 "      --json            no effect, the output is always JSON\n"
 "  -h, --help            this text\n"
 "  -V, --version         the version\n";
