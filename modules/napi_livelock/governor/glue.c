@@ -65,8 +65,10 @@ void __nll_poll_begin(struct napi_struct *n)
 {
 	const struct nll_governor_params *p = nll_params_of(n);
 
-	if (!p)
+	if (!p) {
+		n->governed.weight = 0;
 		return;
+	}
 	if (READ_ONCE(nll_hot_nr) && !nll_hot_begin(READ_ONCE(p->low)))
 		n->governed.weight = 0;
 	this_cpu_write(nll_polls, n);
@@ -153,8 +155,9 @@ bool __nll_wait_on(struct napi_struct *n)
 	if (now >= READ_ONCE(n->governed.not_before) && nll_hot_any_cold(READ_ONCE(p->low)))
 		return false;
 	delay = nll_wait_ns(&n->governed, p, now);
+	/* Not forwarded: whoever owns the instance meanwhile may have started it. */
 	if (delay)
-		hrtimer_forward_now(&n->timer, ns_to_ktime(delay));
+		hrtimer_start(&n->timer, ns_to_ktime(delay), HRTIMER_MODE_REL_PINNED);
 	return delay;
 }
 

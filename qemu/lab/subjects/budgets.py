@@ -44,7 +44,7 @@ GUEST = {
     "udprate": 90,
     "udprate-tools": 80,
     "livelock": 90,
-    "livelock-governor": 60,
+    "livelock-governor": 80,
     "livelock-ports": 20,
     "livelock-tools": 15,
     "livelock-driver": 120,

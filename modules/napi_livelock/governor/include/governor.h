@@ -12,12 +12,11 @@
 #define _LINUX_NLL_GOVERNOR_H
 
 #include <linux/jump_label.h>
-#include <linux/nll/governed.h>
-#include <linux/percpu-defs.h>
+#include <linux/minmax.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 
-struct napi_struct;
-struct net_device;
 struct attribute_group;
 struct sk_buff;
 struct sock;
@@ -46,6 +45,12 @@ void __nll_filled(struct sock *sk, unsigned int rmem, unsigned int rcvbuf);
 void __nll_refused(const struct sk_buff *skb);
 void __nll_unhashed(struct sock *sk);
 
+/* @n is added to its device. */
+static inline void nll_governed_init(struct napi_struct *n)
+{
+	n->governed = (struct nll_governed){ };
+}
+
 /* A poll of @n begins. */
 static inline void nll_poll_begin(struct napi_struct *n)
 {
@@ -53,18 +58,17 @@ static inline void nll_poll_begin(struct napi_struct *n)
 		__nll_poll_begin(n);
 }
 
-/* It is over. What it cost was charged before. */
+/* It is over. Not behind the key, which may have been switched off since it began. */
 static inline void nll_poll_end(struct napi_struct *n)
 {
-	if (static_branch_unlikely(&nll_governor_key))
-		this_cpu_write(nll_polls, NULL);
+	this_cpu_write(nll_polls, NULL);
 }
 
 /* It may hand on so many frames, at most @weight. */
-static inline int nll_weight(const struct nll_governed *g, int weight)
+static inline int nll_weight(const struct napi_struct *n, int weight)
 {
-	if (static_branch_unlikely(&nll_governor_key) && unlikely(g->weight))
-		return g->weight < weight ? g->weight : weight;
+	if (static_branch_unlikely(&nll_governor_key) && unlikely(n->governed.weight))
+		return min(n->governed.weight, weight);
 	return weight;
 }
 
@@ -119,12 +123,13 @@ static inline void nll_unhashed(struct sock *sk)
 
 #else
 
-#define nll_weight(g, weight)	((void)(g), (weight))
+static inline void nll_governed_init(struct napi_struct *n) { }
 
 static inline void nll_governor_init(struct net_device *dev) { }
 static inline void nll_governor_exit(struct net_device *dev) { }
 static inline void nll_poll_begin(struct napi_struct *n) { }
 static inline void nll_poll_end(struct napi_struct *n) { }
+static inline int nll_weight(const struct napi_struct *n, int weight) { return weight; }
 static inline bool nll_round_over(struct napi_struct *n, int work) { return false; }
 static inline u64 nll_next_round(struct napi_struct *n, int work) { return 0; }
 static inline bool nll_wait_on(struct napi_struct *n) { return false; }
