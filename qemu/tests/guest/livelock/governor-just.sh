@@ -40,7 +40,7 @@ rxmode --governor eth0 mode off
 
 [ "$(governor dropped)" -gt "$before" ]
 cat /tmp/fast
-[ "$(sed -n 's/.*"received":\([0-9]*\).*/\1/p' /tmp/fast)" -ge 500 ]
+[ "$(sed -n 's/.*"received":\([0-9]*\).*/\1/p' /tmp/fast)" -ge 580 ]
 # The frozen one is gone, and so is what the governor knew of it.
 until rmdir $slow; do
 	true
