@@ -79,6 +79,25 @@ static void governor_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 0);
 }
 
+/* In rounds only, and they have a limit too. */
+static void governor_poll_is_limited(struct kunit *test)
+{
+	struct nll_governor_params poll = params;
+	struct nll_governed g = { .work = 64, .hot_run = NLL_HOT_RUN };
+	struct nll_seen seen = { .now = NSEC_PER_SEC };
+
+	poll.mode = NLL_GOVERN_POLL;
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &poll, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_ASKED);
+	seen.owed = MS;
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &poll, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_ASKED);
+	seen.wanted = true;
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &poll, &seen), MS);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_LIMIT);
+	KUNIT_EXPECT_EQ(test, g.not_before, NSEC_PER_SEC + MS);
+}
+
 /* A poll of @work frames, of which @hot were for hot sockets. */
 static u64 governor_poll(struct nll_governed *g, u64 now, unsigned int work, unsigned int hot,
 			 bool wanted)
@@ -247,6 +266,7 @@ static struct kunit_case nll_governor_cases[] = {
 	KUNIT_CASE(governor_idle_cpu),
 	KUNIT_CASE(governor_rounds_gather),
 	KUNIT_CASE(governor_limit),
+	KUNIT_CASE(governor_poll_is_limited),
 	KUNIT_CASE(governor_hot),
 	KUNIT_CASE(governor_hot_owes),
 	KUNIT_CASE(governor_long_rounds),
