@@ -18,6 +18,13 @@
 #define FLOOR_PCT_MIN	4.0
 #define FLOOR_PCT_MAX	6.0
 #define WAIT_NS		(60 * NSEC_PER_SEC)
+/* The server's: a turn, with what a tick is late, in each period. */
+#define PERIOD_NS	NSEC_PER_SEC
+#define LATE_MAX_NS	(60 * NSEC_PER_MSEC)
+/* Around the end of a turn, in so many steps. */
+#define MEET_STEPS	20
+#define MEET_BEFORE_NS	(1500 * NSEC_PER_USEC)
+#define MEET_STEP_NS	(100 * NSEC_PER_USEC)
 
 static const char usage[] =
 "Usage: lottery-floor [options]\n"
@@ -27,6 +34,8 @@ static const char usage[] =
 "\n"
 "      --seconds S     how long (20)\n"
 "      --cpu CPU       where they run (the first that is allowed)\n"
+"      --meet          and what if a SCHED_FIFO task wakes up when a turn of the\n"
+"                      latter ends: does it run then? (20 s more)\n"
 "      --json          one JSON object\n"
 "      --ktap          check that it is 4 to 6 %, as a test\n"
 "  -h, --help          this text\n"
@@ -35,6 +44,7 @@ static const char usage[] =
 struct options {
 	u32 seconds;
 	u32 cpu;
+	bool meet;
 	enum output output;
 };
 
@@ -43,6 +53,7 @@ static void parse(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {
 		{ "seconds", required_argument, NULL, 's' },
 		{ "cpu", required_argument, NULL, 'c' },
+		{ "meet", no_argument, NULL, 'm' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "ktap", no_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
@@ -58,6 +69,9 @@ static void parse(int argc, char **argv, struct options *o)
 			break;
 		case 'c':
 			o->cpu = cpu_argument(optarg);
+			break;
+		case 'm':
+			o->meet = true;
 			break;
 		case 'j':
 			o->output = OUTPUT_JSON;
@@ -79,6 +93,7 @@ static void parse(int argc, char **argv, struct options *o)
 struct floor {
 	double fair_pct;
 	double lottery_pct;
+	u64 late_ns;		/* the latest that the caller woke up */
 };
 
 /* It does not look at its CPU time: to read that brings the account of a server up to date. */
@@ -91,9 +106,38 @@ CREW_FN(spinner)
 	return 0;
 }
 
+static u64 sleep_late_ns(u64 until)
+{
+	sleep_until_ns(until);
+	return now_ns() - until;
+}
+
+/*
+ * The caller is of SCHED_FIFO, and waits for the turns of the server all the same.
+ * How late was it when it woke up around the end of one?
+ */
+static u64 meet(void)
+{
+	u64 late, latest = 0, end, stop = now_ns() + 3 * PERIOD_NS;
+	unsigned int i;
+
+	do {
+		late = sleep_late_ns(now_ns() + NSEC_PER_MSEC);
+	} while (late < LATE_MAX_NS / 2 && now_ns() < stop);
+	end = now_ns();
+	for (i = 0; i < MEET_STEPS; i++) {
+		late = sleep_late_ns(end + PERIOD_NS - MEET_BEFORE_NS + i * MEET_STEP_NS);
+		/* Late, it has seen the end. */
+		end = late >= MEET_STEP_NS ? now_ns() : end + PERIOD_NS;
+		if (late > latest)
+			latest = late;
+	}
+	return latest;
+}
+
 static struct floor measure(const struct options *o)
 {
-	u64 begin, elapsed, ran[2];
+	u64 begin, elapsed, late = 0, ran[2];
 	struct crew crew;
 	unsigned int i;
 
@@ -110,10 +154,13 @@ static struct floor measure(const struct options *o)
 	elapsed = now_ns() - begin;
 	for (i = 0; i < 2; i++)
 		ran[i] = process_cpu_ns(crew.pid[i]) - ran[i];
+	if (o->meet)
+		late = meet();
 	crew_destroy(&crew);
 	return (struct floor){
 		.lottery_pct = 100.0 * (double)ran[0] / (double)elapsed,
 		.fair_pct = 100.0 * (double)ran[1] / (double)elapsed,
+		.late_ns = late,
 	};
 }
 
@@ -122,10 +169,14 @@ static int report_ktap(const struct options *o, const struct floor *f)
 	bool good = f->fair_pct >= FLOOR_PCT_MIN && f->fair_pct <= FLOOR_PCT_MAX;
 	struct ktap k;
 
-	ktap_start(&k, 1);
+	ktap_start(&k, 1 + o->meet);
 	ktap_note(&k, "fair %.2f %%, lottery %.2f %% of %u s; allowed %.0f..%.0f %%",
 		  f->fair_pct, f->lottery_pct, o->seconds, FLOOR_PCT_MIN, FLOOR_PCT_MAX);
 	ktap_result(&k, good, "a fair task keeps its floor under a lottery hog");
+	if (o->meet) {
+		ktap_note(&k, "woken %llu us late at most", f->late_ns / NSEC_PER_USEC);
+		ktap_result(&k, f->late_ns <= LATE_MAX_NS, "its turn ends for who wakes up then");
+	}
 	return ktap_finish(&k);
 }
 

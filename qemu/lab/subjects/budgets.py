@@ -30,7 +30,7 @@ GUEST = {
     "lottery-mutex": 25,
     "lottery-currency": 120,
     "lottery-core": 35,
-    "lottery-nohz": 15,
+    "lottery-nohz": 30,
     "lottery-torture-list": 60,
     "lottery-torture-rbtree": 60,
     "lottery-torture-sums": 110,
