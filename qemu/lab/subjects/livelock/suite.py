@@ -275,7 +275,10 @@ def _livelock_torture(name: str, cpus: int, *args: str, calm: bool = False) -> B
     A flooded CPU livelocks by interrupts and NAPI: it has them in a calm only.
     """
     machine = Machine(cpus=cpus, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    program = ("livelock-torture", "--ktap", *args, "--seconds")
+    # In virtual time a CPU runs up to the next timer, then the next one does: with a timer
+    # each 50 us that of the source has little more than that of a millisecond.
+    tick = ("--tick", "1000") if cpus > 1 else ()
+    program = ("livelock-torture", "--ktap", *args, *tick, "--seconds")
     # In real time the host may take a while; on the kernel with checks the source's timer is
     # dear as well, and KASAN keeps pages that were freed.
     rate = ("--pps", "500") if calm else ("--tick", "2000")
