@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Emulated network cards (82540EM, QEMU's e1000) and the hubs between them, as data."""
+"""Emulated network cards and the hubs between them, as data."""
 
 from dataclasses import dataclass
 
 from lab import LabError
 
-MODEL = "e1000"
+# QEMU's models: the 82540EM, the 82574L and a paravirtual one.
+MODELS = ("e1000", "e1000e", "virtio-net-pci")
 PORTS_MAX = 8
 
 # Modules of the guest for such cards: our driver, the in-tree one, the source of frames.
 OURS = "napi_livelock"
 IN_TREE = "e1000"
+IN_TREE_82574L = "e1000e"
 SOURCE = "nll_source"
 
 # PCI slots on the root bus, clear of those that QEMU deals out from 1 on.
@@ -22,13 +24,19 @@ SOURCE_SLOT = 0x18
 class Nic:
     """A card on a hub: frames go to all other cards there, who take what is for their MAC.
 
-    slot is its PCI slot on bus 0. mitigation lets the card delay interrupts as
-    its ITR, RDTR and RADV registers say; without it QEMU ignores them.
+    slot is its PCI slot on bus 0. mitigation lets an e1000 delay interrupts as
+    its ITR, RDTR and RADV registers say; without it QEMU ignores them. Raises
+    LabError for a model that is not of MODELS.
     """
 
     slot: int
     hub: int = 0
     mitigation: bool = False
+    model: str = MODELS[0]
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise LabError(f"model '{self.model}': allowed are {', '.join(MODELS)}")
 
     @property
     def mac(self) -> str:
@@ -43,13 +51,10 @@ class Nic:
     def args(self) -> tuple[str, ...]:
         """QEMU's arguments. Without a boot ROM, which would not be read."""
         name = f"nic{self.slot:02x}"
-        mitigation = "on" if self.mitigation else "off"
-        return (
-            *("-netdev", f"hubport,id={name},hubid={self.hub}"),
-            "-device",
-            f"{MODEL},netdev={name},mac={self.mac},addr={self.slot:#x},romfile="
-            f",mitigation={mitigation}",
-        )
+        device = f"{self.model},netdev={name},mac={self.mac},addr={self.slot:#x},romfile="
+        if self.model == MODELS[0]:
+            device += f",mitigation={'on' if self.mitigation else 'off'}"
+        return ("-netdev", f"hubport,id={name},hubid={self.hub}", "-device", device)
 
 
 def pairs(ports: int, mitigation: bool = False) -> tuple[Nic, ...]:

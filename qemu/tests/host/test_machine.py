@@ -9,7 +9,7 @@ import pytest
 
 from lab import LabError
 from lab.guest.machine import Files, Machine
-from lab.guest.nics import pairs
+from lab.guest.nics import RECEIVER_SLOT, Nic, pairs
 from lab.paths import Paths
 
 PATHS = Paths(Path("/top"), Path("/out"))
@@ -190,6 +190,14 @@ def test_nics() -> None:
     assert len({nic.mac for nic in machine.nics}) == 4
     assert pairs(1)[1].address == "0000:00:18.0"
     assert "mitigation=on" in " ".join(pairs(1, mitigation=True)[0].args())
+    other = Nic(RECEIVER_SLOT, mitigation=True, model="virtio-net-pci").args()
+    assert other[-1] == "virtio-net-pci,netdev=nic10,mac=02:00:00:00:00:10,addr=0x10,romfile="
+
+
+def test_model_refused() -> None:
+    """Only models that the tests have a use for."""
+    with pytest.raises(LabError, match="model 'rtl8139': allowed are e1000, e1000e, virtio-net-pci"):
+        Nic(RECEIVER_SLOT, model="rtl8139")
 
 
 @pytest.mark.parametrize("ports", [0, 9])

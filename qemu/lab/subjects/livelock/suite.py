@@ -6,7 +6,15 @@ from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.guest.nics import IN_TREE, SOURCE, pairs
+from lab.guest.nics import (
+    IN_TREE,
+    IN_TREE_82574L,
+    RECEIVER_SLOT,
+    SOURCE,
+    SOURCE_SLOT,
+    Nic,
+    pairs,
+)
 from lab.guest.nics import OURS as DRIVER
 from lab.subjects.livelock import variants as livelock
 from lab.subjects.livelock.experiment import FUNCTIONS
@@ -269,6 +277,28 @@ def _livelock_driver() -> Boot:
     )
 
 
+def _livelock_cards() -> Boot:
+    """The governor is for any card: others than ours, with a card on the far side for each."""
+    models = (("e1000e", IN_TREE_82574L), ("virtio-net-pci", "virtio_net"))
+    nics = tuple(
+        nic
+        for hub, (model, _) in enumerate(models)
+        for nic in (
+            Nic(RECEIVER_SLOT + hub, hub=hub, model=model),
+            Nic(SOURCE_SLOT + hub, hub=hub),
+        )
+    )
+    machine = replace(smp_machine(2), modules=(IN_TREE, IN_TREE_82574L), nics=nics)
+    programs = tuple(
+        replace(
+            scenario("livelock/governor-card", driver, *(f"{nic.slot:x}" for nic in two)),
+            name=f"governor-{driver}",
+        )
+        for (_, driver), *two in zip(models, nics[::2], nics[1::2], strict=True)
+    )
+    return Boot("livelock-cards", machine, programs)
+
+
 def _livelock_torture(name: str, cpus: int, *args: str, calm: bool = False) -> Boot:
     """Everything about the ports changes in a flood of ten times what they take.
 
@@ -309,6 +339,7 @@ def boots() -> tuple[Boot, ...]:
             _livelock_ports(),
             _livelock_tools(),
             _livelock_driver(),
+            _livelock_cards(),
         ),
         *_livelock_tortures(),
     )
