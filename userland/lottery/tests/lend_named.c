@@ -61,7 +61,8 @@ static void before_fair_tasks(struct ktap_case *t)
 }
 
 #define FLOOR_NS	(4 * NSEC_PER_SEC)
-#define FLOOR_MIN	0.03
+/* Of 5 %. In real time on a busy host a turn or two are lost; without its part it has none. */
+#define FLOOR_MIN	0.015
 
 /* They keep their part all the same: the deadline server does not count the guest. */
 static void fair_tasks_keep_their_part(struct ktap_case *t)
@@ -75,7 +76,7 @@ static void fair_tasks_keep_their_part(struct ktap_case *t)
 	pass(&s, FLOOR_NS);
 	part = (double)s.ran_ns[HOG] / FLOOR_NS;
 	ktap_note(t->ktap, "the other fair task: %.1f %%", 100 * part);
-	expect(t, part >= FLOOR_MIN, "it has %.1f %% of the CPU, wanted %.0f", 100 * part,
+	expect(t, part >= FLOOR_MIN, "it has %.1f %% of the CPU, wanted %.1f", 100 * part,
 	       100 * FLOOR_MIN);
 	stage_close(t, &s);
 }
