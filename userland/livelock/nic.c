@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* nic.c - the machine's 82540EM cards: their drivers and interfaces. */
+/* nic.c - the machine's 82540EM and 82574L cards: their drivers and interfaces. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,8 @@
 #define DEVICES		"/sys/bus/pci/devices"
 #define PROBE		"/sys/bus/pci/drivers_probe"
 #define VENDOR		"0x8086"
-#define DEVICE		"0x100e"
+#define DEVICE_82540EM	"0x100e"
+#define DEVICE_82574L	"0x10d3"
 
 static bool file_holds(const char *directory, const char *file, const char *wanted)
 {
@@ -31,6 +32,13 @@ static bool file_holds(const char *directory, const char *file, const char *want
 		return false;
 	text[strcspn(text, "\n")] = '\0';
 	return !strcmp(text, wanted);
+}
+
+static bool is_card(const char *name)
+{
+	return file_holds(name, "vendor", VENDOR) &&
+	       (file_holds(name, "device", DEVICE_82540EM) ||
+		file_holds(name, "device", DEVICE_82574L));
 }
 
 static int by_address(const void *left, const void *right)
@@ -67,8 +75,7 @@ unsigned int nic_list(struct nic *nics)
 	while ((entry = readdir(dir)) && count < NICS_MAX) {
 		const char *name = entry->d_name;
 
-		if (name[0] == '.' || strlen(name) >= sizeof(nics->pci) ||
-		    !file_holds(name, "vendor", VENDOR) || !file_holds(name, "device", DEVICE))
+		if (name[0] == '.' || strlen(name) >= sizeof(nics->pci) || !is_card(name))
 			continue;
 		snprintf(nics[count].pci, sizeof(nics->pci), "%.15s", name);
 		learn_name(&nics[count++]);

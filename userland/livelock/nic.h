@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* nic.h - the machine's 82540EM cards: their drivers, interfaces and counters. */
+/* nic.h - the machine's 82540EM and 82574L cards: their drivers, interfaces and counters. */
 #ifndef LIVELOCK_NIC_H
 #define LIVELOCK_NIC_H
 

@@ -23,7 +23,7 @@ static const char usage[] =
 "Send RATE frames a second (all ports together) to applications behind network\n"
 "cards, and measure what arrives, how late, and what is left of the CPU. One\n"
 "measurement, and one JSON line, for each RATE. The first half of the machine's\n"
-"cards (82540EM) receives, the second half sends.\n"
+"cards (82540EM, 82574L) receives, the second half (82540EM) sends.\n"
 "\n"
 "the receivers:\n"
 "  -D, --driver NAME     of the cards (e1000)\n"

@@ -19,6 +19,7 @@
 #define NLL_SOURCE_DRIVER	"nll_source"
 #define NLL_VENDOR		0x8086
 #define NLL_82540EM		0x100e
+#define NLL_82574L		0x10d3
 
 #define NLL_TARGETS	8
 #define NLL_SLOTS	256	/* of the transmit ring */
@@ -29,7 +30,7 @@
 #define NLL_SIZE_MAX	1514
 #define NLL_OVERSIZE	1800
 
-/* Registers of the 82540EM, as many as a source needs. */
+/* Registers of the 82540EM and the 82574L, as many as a source needs. */
 #define NLL_CTRL	0x0000
 #define NLL_STATUS	0x0008
 #define NLL_IMC		0x00d8

@@ -49,17 +49,23 @@ static int parse_sender(const struct nll_source *s, const char *text, struct nll
 	return t->dev ? 0 : refuse("sender", text, "a device that is bound to this driver");
 }
 
+/* Those of its registers that are looked at here are the 82574L's, too. */
+static bool can_receive(const struct pci_dev *pdev)
+{
+	return pdev->vendor == NLL_VENDOR &&
+	       (pdev->device == NLL_82540EM || pdev->device == NLL_82574L);
+}
+
 static int parse_receiver(const struct nll_source *s, const char *text, struct nll_target *t)
 {
 	struct pci_dev *pdev = find_device(text);
 
-	if (pdev && pdev->vendor == NLL_VENDOR && pdev->device == NLL_82540EM &&
-	    !find_sender(s, pdev)) {
+	if (pdev && can_receive(pdev) && !find_sender(s, pdev)) {
 		t->pdev = pdev;
 		return 0;
 	}
 	pci_dev_put(pdev);
-	return refuse("receiver", text, "an 82540EM that does not send itself");
+	return refuse("receiver", text, "an 82540EM or 82574L that does not send itself");
 }
 
 static int parse(const struct nll_source *s, const char *text, struct nll_target *t)
