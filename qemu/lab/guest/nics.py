@@ -57,16 +57,17 @@ class Nic:
         return ("-netdev", f"hubport,id={name},hubid={self.hub}", "-device", device)
 
 
-def pairs(ports: int, mitigation: bool = False) -> tuple[Nic, ...]:
+def pairs(ports: int, mitigation: bool = False, model: str = MODELS[0]) -> tuple[Nic, ...]:
     """For each port a receiver and the card that sends to it, on a hub of their own.
 
-    Receivers come first. With all of them on one hub, frames for a port would
-    wait in QEMU behind those that another one has no room for.
+    Receivers come first, and are of the model; an e1000 sends. With all of them on
+    one hub, frames for a port would wait in QEMU behind those that another one has
+    no room for.
     """
     if not 1 <= ports <= PORTS_MAX:
         raise LabError(f"ports {ports}: allowed are 1 to {PORTS_MAX}")
     return tuple(
-        Nic(base + port, hub=port, mitigation=mitigation)
-        for base in (RECEIVER_SLOT, SOURCE_SLOT)
+        Nic(base + port, hub=port, mitigation=mitigation, model=of)
+        for base, of in ((RECEIVER_SLOT, model), (SOURCE_SLOT, MODELS[0]))
         for port in range(ports)
     )

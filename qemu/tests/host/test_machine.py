@@ -196,7 +196,8 @@ def test_nics() -> None:
 
 def test_model_refused() -> None:
     """Only models that the tests have a use for."""
-    with pytest.raises(LabError, match="model 'rtl8139': allowed are e1000, e1000e, virtio-net-pci"):
+    allowed = "e1000, e1000e, virtio-net-pci"
+    with pytest.raises(LabError, match=f"model 'rtl8139': allowed are {allowed}"):
         Nic(RECEIVER_SLOT, model="rtl8139")
 
 

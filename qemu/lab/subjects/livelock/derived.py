@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record
 from lab.subjects.livelock import governed
 from lab.subjects.livelock import variants as v
-from lab.subjects.livelock.experiment import CONSTANT, PLACES, PORTS
+from lab.subjects.livelock.experiment import CONSTANT, PLACES
 
 FLAT_TIMES = 10
 """The overload in which the curve is held against its peak, times the loss-free rate."""
@@ -166,8 +167,7 @@ def _found(records: Sequence[Record]) -> Iterator[governed.Found]:
             key = {"offered_pps": rate}
             turns = _turns(records, rate)
             yield ("tail_over_best", hybrid, tail_over_best(records, rate), key, turns)
-    flat = {ports: flatness(records, v.GOVERNOR.name, ports) for ports in PORTS}
-    yield from governed.found(records, flat)
+    yield from governed.found(records, partial(flatness, records))
     for limit in v.LIMITS:
         name = v.limited(limit).name
         for rate in _rates(records, name, 1):

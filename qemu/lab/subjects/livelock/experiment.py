@@ -109,7 +109,7 @@ class Curve:
             root=False,
             icount_shift=SHIFT,
             modules=(SOURCE, self.variant.driver),
-            nics=pairs(self.ports, MITIGATION[self.mitigation]),
+            nics=pairs(self.ports, MITIGATION[self.mitigation], self.variant.model),
         )
         return Boot(self.name, machine, (program,), defer=True)
 
@@ -148,8 +148,8 @@ Scope = tuple[Curves, ...]
 """How much is measured; no two curves of a scope are of the same name."""
 
 FULL: Scope = (
-    Curves((*v.ALL, *v.IN_TREES), RATES, ports=PORTS, turns=5),
-    Curves(v.GOVERNOR_LIMITED, (30000, *OVERLOAD), ports=PORTS),
+    Curves((*v.ALL, *v.IN_TREES, *v.E1000E), RATES, ports=PORTS, turns=5),
+    Curves((*v.GOVERNOR_LIMITED, *v.E1000ES.governors[1:]), (30000, *OVERLOAD), ports=PORTS),
     Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
     Curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
     Curves((*v.ALL, v.GOVERNOR), KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
@@ -162,6 +162,8 @@ QUICK: Scope = (
     Curves((v.HYBRID, v.GOVERNOR), (10000, 20000), functions=("peaks",)),
     Curves(v.IN_TREES, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
     Curves(v.GOVERNOR_LIMITED, OVERLOAD),
+    Curves(v.E1000E, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
+    Curves(v.E1000ES.governors[1:], OVERLOAD),
     Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), (6000, 20000, *OVERLOAD), ports=(3,)),
 )
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the governor makes of the in-tree driver, beside other ways to run that driver."""
+"""What the governor makes of in-tree drivers, beside other ways to run them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from lab.report.goals import Goal, ratio, value
@@ -42,26 +42,30 @@ def _of(records: Sequence[Record], metric: str, name: str, key: dict[str, Param]
     return value(records, metric, name, **key)
 
 
-def frontier(records: Sequence[Record], key: dict[str, Param]) -> list[Point]:
+def frontier(
+    records: Sequence[Record], key: dict[str, Param], driver: v.InTree = v.E1000S
+) -> list[Point]:
     """User share in per cent and goodput of the governor, with each of its limits."""
     found = [
         (
             _of(records, "user_share_pct", variant.name, key),
             _of(records, "goodput_pps", variant.name, key),
         )
-        for variant in v.GOVERNORS
+        for variant in driver.governors
     ]
     return [(share, pps) for share, pps in found if share is not None and pps is not None]
 
 
-def over_threads(records: Sequence[Record], key: dict[str, Param]) -> tuple[float, float] | None:
+def over_threads(
+    records: Sequence[Record], key: dict[str, Param], driver: v.InTree = v.E1000S
+) -> tuple[float, float] | None:
     """Goodput / that of threaded NAPI at its user share; share - its own at its goodput.
 
     The least over the ways to run threads; None where something was not measured.
     """
-    ours = frontier(records, key)
+    ours = frontier(records, key, driver)
     ratios, points = [], []
-    for threads in v.IN_TREE_THREADS:
+    for threads in driver.threads:
         share = _of(records, "user_share_pct", threads.name, key)
         goodput = _of(records, "goodput_pps", threads.name, key)
         if share is None or not goodput or not ours:
@@ -88,22 +92,29 @@ Found = tuple[str, str, float | None, dict[str, Param], int]
 """Metric, variant, value, its parameters, and of how much it was made."""
 
 
-def found(records: Sequence[Record], flat: dict[int, float | None]) -> Iterator[Found]:
-    """What follows from the records. flat: goodput in overload / peak, by cards."""
-    name = v.GOVERNOR.name
+def _of_driver(
+    records: Sequence[Record], driver: v.InTree, flat: Callable[[str, int], float | None]
+) -> Iterator[Found]:
+    name = driver.governor.name
     for ports in PORTS:
-        yield ("governed_flat_ratio", name, flat.get(ports), {"ports": ports}, 1)
+        yield ("governed_flat_ratio", name, flat(name, ports), {"ports": ports}, 1)
         for rate in OVERLOAD:
             key = _main(ports, rate)
-            stock = _of(records, "goodput_pps", v.PLAIN.name, key)
+            stock = _of(records, "goodput_pps", driver.plain.name, key)
             goodput = _of(records, "goodput_pps", name, key)
             than = None if stock is None else max(stock, 1.0)
             place: dict[str, Param] = {"ports": ports, "offered_pps": rate}
             yield ("governed_stock_ratio", name, ratio(goodput, than), place, 1)
-            both = over_threads(records, key)
+            both = over_threads(records, key, driver)
             if both:
                 yield ("governed_goodput_ratio", name, both[0], place, 1)
                 yield ("governed_share_points", name, both[1], place, 1)
+
+
+def found(records: Sequence[Record], flat: Callable[[str, int], float | None]) -> Iterator[Found]:
+    """What follows from the records. flat: goodput in overload / peak of a variant, by cards."""
+    for driver in (v.E1000S, v.E1000ES):
+        yield from _of_driver(records, driver, flat)
     for limit in LIMITS:
         for rate in OVERLOAD:
             part = receiving(records, v.governed(limit).name, _main(1, rate))
@@ -125,49 +136,64 @@ def _point(name: str, metric: str, rate: int, **bound: object) -> Goal:
     )
 
 
+def _overload(driver: str, governor: v.Variant, ports: tuple[int, ...]) -> tuple[Goal, ...]:
+    """In overload, of a driver."""
+    flood = {"offered_pps": OVERLOAD}
+    return (
+        Goal(
+            name=f"{driver}: goodput at 10 x the loss-free rate / peak, governor",
+            metric="governed_flat_ratio",
+            variant=governor.name,
+            where={"ports": ports},
+            by="ports",
+            low=0.95,
+            quoted=PAGE,
+        ),
+        Goal(
+            name=f"{driver}: goodput at 60k, governor / stock",
+            metric="governed_stock_ratio",
+            variant=governor.name,
+            where={"ports": ports, "offered_pps": FLOOD_PPS},
+            by="ports",
+            low=50.0,
+            form=".0f",
+            quoted=PAGE,
+        ),
+        Goal(
+            name=f"{driver}: goodput at the user share of threaded NAPI, governor / threaded",
+            metric="governed_goodput_ratio",
+            variant=governor.name,
+            where={"ports": 1, **flood},
+            by="offered_pps",
+            low=1.05,
+            quoted=PAGE,
+        ),
+        Goal(
+            name=f"{driver}: user share at the goodput of threaded NAPI, governor - threaded, "
+            "points",
+            metric="governed_share_points",
+            variant=governor.name,
+            where={"ports": 1, **flood},
+            by="offered_pps",
+            low=3.0,
+            form="+.1f",
+            quoted=PAGE,
+        ),
+    )
+
+
 GOALS = (
+    *_overload("e1000", v.GOVERNOR, PORTS),
     Goal(
-        name="goodput at 10 x the loss-free rate / peak, e1000 with the governor",
-        metric="governed_flat_ratio",
-        where={"ports": PORTS},
-        by="ports",
-        low=0.95,
-        quoted=PAGE,
-    ),
-    Goal(
-        name="goodput at 60k, with the governor / stock, e1000",
-        metric="governed_stock_ratio",
-        where={"ports": PORTS, "offered_pps": FLOOD_PPS},
-        by="ports",
-        low=50.0,
-        form=".0f",
-        quoted=PAGE,
-    ),
-    Goal(
-        name="goodput at the user share of threaded NAPI, governor / threaded, e1000",
+        name="e1000: goodput at the user share of threaded NAPI, governor / threaded, 3 cards",
         metric="governed_goodput_ratio",
-        where={"ports": 1, "offered_pps": OVERLOAD},
-        by="offered_pps",
-        low=1.05,
-        quoted=PAGE,
-    ),
-    Goal(
-        name="the same, 3 cards",
-        metric="governed_goodput_ratio",
+        variant=v.GOVERNOR.name,
         where={"ports": 3, "offered_pps": OVERLOAD},
         by="offered_pps",
         low=1.4,
         quoted=PAGE,
     ),
-    Goal(
-        name="user share at the goodput of threaded NAPI, governor - threaded, points",
-        metric="governed_share_points",
-        where={"ports": 1, "offered_pps": OVERLOAD},
-        by="offered_pps",
-        low=3.0,
-        form="+.1f",
-        quoted=PAGE,
-    ),
+    *_overload("e1000e", v.E1000ES.governor, (1,)),
     _point("user share at 10k, governor", "user_share_pct", BETWEEN_PPS, low=38.0, form=".1f"),
     _point(
         "median latency at 10k, governor, us", "latency_us", BETWEEN_PPS, high=250.0, form=".0f"

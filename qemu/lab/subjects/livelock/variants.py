@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.guest.nics import IN_TREE, OURS
+from lab.guest.nics import IN_TREE, IN_TREE_82574L, MODELS, OURS
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,11 @@ class Variant:
     sets: tuple[str, ...]
     limit_pct: int | None = None
     gro: bool = True
+
+    @property
+    def model(self) -> str:
+        """Of the cards that receive; each driver but ours is named as QEMU's model."""
+        return self.driver if self.driver in MODELS else MODELS[0]
 
     def options(self) -> tuple[str, ...]:
         """livelock-run's options."""
@@ -65,36 +70,73 @@ LIMITED = tuple(limited(limit) for limit in LIMITS)
 HYBRIDS = (HYBRID, *LIMITED)
 
 
-def _in_tree(name: str, label: str, *sets: str, limit_pct: int | None = None) -> Variant:
-    """The in-tree driver without GRO."""
-    return Variant(f"e1000-{name}", f"e1000, {label}", IN_TREE, sets, limit_pct, gro=False)
+def _in_tree(
+    name: str, label: str, *sets: str, driver: str = IN_TREE, limit_pct: int | None = None
+) -> Variant:
+    """An in-tree driver without GRO."""
+    return Variant(f"{driver}-{name}", f"{driver}, {label}", driver, sets, limit_pct, gro=False)
 
 
 # What may be set of a device outlives a run, so each says it.
 OFF = ("governor/mode=off", "napi_defer_hard_irqs=0", "gro_flush_timeout=0")
 AUTO = ("threaded=0", "governor/mode=auto", *OFF[1:])
-GOVERNOR = _in_tree("governor", "governor", *AUTO, "governor/limit=50")
-PLAIN = _in_tree("nogro", "NAPI, no GRO", "threaded=0", *OFF)
-PLAIN_THREADED = _in_tree("threaded-nogro", "threaded NAPI, no GRO", "threaded=1", *OFF)
+
+
+def _governor(driver: str) -> Variant:
+    return _in_tree("governor", "governor", *AUTO, "governor/limit=50", driver=driver)
+
+
+def _plain(driver: str) -> Variant:
+    return _in_tree("nogro", "NAPI, no GRO", "threaded=0", *OFF, driver=driver)
+
+
+def _threaded(driver: str) -> Variant:
+    label = "threaded NAPI, no GRO"
+    return _in_tree("threaded-nogro", label, "threaded=1", *OFF, driver=driver)
+
+
+def governed(limit_pct: int, driver: str = IN_TREE) -> Variant:
+    """The governor with a limit of its own."""
+    label = f"governor, limit {limit_pct} %"
+    sets = (*AUTO, f"governor/limit={limit_pct}")
+    name = f"governor-limit{limit_pct}"
+    return _in_tree(name, label, *sets, driver=driver, limit_pct=limit_pct)
+
+
+GOVERNOR = _governor(IN_TREE)
+PLAIN = _plain(IN_TREE)
+PLAIN_THREADED = _threaded(IN_TREE)
 STATIC = _in_tree(
     "static",
     "rounds of 200 us, no GRO",
     *("threaded=0", OFF[0], "napi_defer_hard_irqs=50", "gro_flush_timeout=200000"),
 )
 IN_TREES = (GOVERNOR, PLAIN, PLAIN_THREADED, STATIC)
-IN_TREE_THREADS = (E1000_THREADED, PLAIN_THREADED)
 
 GOVERNOR_LIMITS = (20, 40, 44, 48, 60, 80)
-
-
-def governed(limit_pct: int) -> Variant:
-    """The governor with a limit of its own."""
-    label = f"governor, limit {limit_pct} %"
-    sets = (*AUTO, f"governor/limit={limit_pct}")
-    return _in_tree(f"governor-limit{limit_pct}", label, *sets, limit_pct=limit_pct)
-
-
 GOVERNOR_LIMITED = tuple(governed(limit) for limit in GOVERNOR_LIMITS)
-GOVERNORS = (GOVERNOR, *GOVERNOR_LIMITED)
-NAMED = (*ALL, *LIMITED, *IN_TREES, *GOVERNOR_LIMITED)
+
+
+@dataclass(frozen=True)
+class InTree:
+    """An in-tree driver: with the governor and each of its limits, and without it."""
+
+    governors: tuple[Variant, ...]
+    plain: Variant
+    threads: tuple[Variant, ...]
+
+    @property
+    def governor(self) -> Variant:
+        """With its default limit."""
+        return self.governors[0]
+
+
+E1000S = InTree((GOVERNOR, *GOVERNOR_LIMITED), PLAIN, (E1000_THREADED, PLAIN_THREADED))
+E1000ES = InTree(
+    (_governor(IN_TREE_82574L), *(governed(limit, IN_TREE_82574L) for limit in (40, 45))),
+    _plain(IN_TREE_82574L),
+    (_threaded(IN_TREE_82574L),),
+)
+E1000E = (*E1000ES.governors[:1], E1000ES.plain, *E1000ES.threads)
+NAMED = (*ALL, *LIMITED, *IN_TREES, *GOVERNOR_LIMITED, *E1000E, *E1000ES.governors[1:])
 LABELS = {variant.name: variant.label for variant in NAMED}
