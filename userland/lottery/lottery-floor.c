@@ -198,12 +198,16 @@ int main(int argc, char **argv)
 		json_real("fair_pct", f.fair_pct);
 		json_real("lottery_pct", f.lottery_pct);
 		json_number("seconds", o.seconds);
+		if (o.meet)
+			json_real("late_us", (double)f.late_ns / NSEC_PER_USEC);
 		json_close();
 	} else if (o.output == OUTPUT_KTAP) {
 		code = report_ktap(&o, &f);
 	} else {
 		printf("%-8s %10s %10s\n", "seconds", "fair %", "lottery %");
 		printf("%-8u %10.2f %10.2f\n", o.seconds, f.fair_pct, f.lottery_pct);
+		if (o.meet)
+			printf("woken %llu us late at most\n", f.late_ns / NSEC_PER_USEC);
 	}
 	finish_output();
 	return code;
