@@ -64,7 +64,7 @@ static void choose_cards(struct run *run)
 
 	count = nic_list(nics);
 	if (count < 2 * ports)
-		die(EXIT_UNSUPPORTED, "ports %u: %u cards (82540EM, 82574L) are needed, there are %u",
+		die(EXIT_UNSUPPORTED, "ports %u: %u cards are needed, there are %u",
 		    ports, 2 * ports, count);
 	for (i = 0; i < ports; i++) {
 		run->receiver[i] = nics[i];
