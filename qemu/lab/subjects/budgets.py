@@ -48,7 +48,7 @@ GUEST = {
     "livelock-ports": 20,
     "livelock-tools": 15,
     "livelock-driver": 120,
-    "livelock-cards": 40,
+    "livelock-cards": 60,
     "livelock-torture": 30,
     "livelock-torture-smp": 30,
     "livelock-torture-calm": 30,

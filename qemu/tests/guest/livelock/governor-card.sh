@@ -26,7 +26,12 @@ ip address add $near/24 dev "$card"
 ip link set "$card" up
 ip -n far address add $far/24 dev peer
 ip -n far link set peer up
-busybox ping -c 1 -w 20 $far
+# A link takes a second or two, and what is sent before is lost.
+until [ "$(cat "/sys/class/net/$card/carrier")" = 1 ] &&
+	[ "$(ip netns exec far cat /sys/class/net/peer/carrier)" = 1 ]; do
+	true
+done
+tries busybox ping -c 1 -w 4 $far
 
 stays_just "$card"
 rxmode --governor "$card" mode auto
