@@ -20,7 +20,7 @@ from typing import Any
 from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.guest.nics import MODELS, RECEIVER_SLOT
+from lab.guest.nics import MODEL, RECEIVER_SLOT
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
@@ -138,7 +138,7 @@ class Flood:
             f"local.type=inet,local.host={LOOPBACK},local.port={port}",
             f"remote.type=inet,remote.host={LOOPBACK},remote.port={sender}",
         )
-        card = f"{MODELS[0]},netdev=flood,mac={MAC},addr={RECEIVER_SLOT:#x},romfile="
+        card = f"{MODEL},netdev=flood,mac={MAC},addr={RECEIVER_SLOT:#x},romfile="
         return Machine(
             modules=(self.driver,),
             devices=("-netdev", f"dgram,id=flood,{','.join(ends)}", "-device", card),

@@ -21,7 +21,7 @@
 /* The server's: a turn, with what a tick is late, in each period. */
 #define PERIOD_NS	NSEC_PER_SEC
 #define LATE_MAX_NS	(60 * NSEC_PER_MSEC)
-/* Around the end of a turn, in so many steps. */
+/* When it wakes up: from so long before the end of a turn on, in so many steps. */
 #define MEET_STEPS	20
 #define MEET_BEFORE_NS	(1500 * NSEC_PER_USEC)
 #define MEET_STEP_NS	(100 * NSEC_PER_USEC)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from lab import LabError
 
-# QEMU's models: the 82540EM, the 82574L and a paravirtual one.
-MODELS = ("e1000", "e1000e", "virtio-net-pci")
+# QEMU's models: the 82540EM, which is the default, the 82574L and a paravirtual one.
+MODEL = "e1000"
+MODELS = (MODEL, "e1000e", "virtio-net-pci")
 PORTS_MAX = 8
 
 # Modules of the guest for such cards: our driver, the in-tree one, the source of frames.
@@ -32,7 +33,7 @@ class Nic:
     slot: int
     hub: int = 0
     mitigation: bool = False
-    model: str = MODELS[0]
+    model: str = MODEL
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -52,12 +53,12 @@ class Nic:
         """QEMU's arguments. Without a boot ROM, which would not be read."""
         name = f"nic{self.slot:02x}"
         device = f"{self.model},netdev={name},mac={self.mac},addr={self.slot:#x},romfile="
-        if self.model == MODELS[0]:
+        if self.model == MODEL:
             device += f",mitigation={'on' if self.mitigation else 'off'}"
         return ("-netdev", f"hubport,id={name},hubid={self.hub}", "-device", device)
 
 
-def pairs(ports: int, mitigation: bool = False, model: str = MODELS[0]) -> tuple[Nic, ...]:
+def pairs(ports: int, mitigation: bool = False, model: str = MODEL) -> tuple[Nic, ...]:
     """For each port a receiver and the card that sends to it, on a hub of their own.
 
     Receivers come first, and are of the model; an e1000 sends. With all of them on
@@ -68,6 +69,6 @@ def pairs(ports: int, mitigation: bool = False, model: str = MODELS[0]) -> tuple
         raise LabError(f"ports {ports}: allowed are 1 to {PORTS_MAX}")
     return tuple(
         Nic(base + port, hub=port, mitigation=mitigation, model=of)
-        for base, of in ((RECEIVER_SLOT, model), (SOURCE_SLOT, MODELS[0]))
+        for base, of in ((RECEIVER_SLOT, model), (SOURCE_SLOT, MODEL))
         for port in range(ports)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.guest.nics import IN_TREE, IN_TREE_82574L, MODELS, OURS
+from lab.guest.nics import IN_TREE, IN_TREE_82574L, MODEL, MODELS, OURS
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Variant:
     @property
     def model(self) -> str:
         """Of the cards that receive; each driver but ours is named as QEMU's model."""
-        return self.driver if self.driver in MODELS else MODELS[0]
+        return self.driver if self.driver in MODELS else MODEL
 
     def options(self) -> tuple[str, ...]:
         """livelock-run's options."""
@@ -137,6 +137,6 @@ E1000ES = InTree(
     _plain(IN_TREE_82574L),
     (_threaded(IN_TREE_82574L),),
 )
-E1000E = (*E1000ES.governors[:1], E1000ES.plain, *E1000ES.threads)
+E1000E = (E1000ES.governor, E1000ES.plain, *E1000ES.threads)
 NAMED = (*ALL, *LIMITED, *IN_TREES, *GOVERNOR_LIMITED, *E1000E, *E1000ES.governors[1:])
 LABELS = {variant.name: variant.label for variant in NAMED}

@@ -202,7 +202,7 @@ def _nohz() -> Boot:
         machine.with_append("nohz_full=1"),
         (
             _share("share-3:1", 4, "--cpu", "1", "3:1"),
-            # In real time nobody hits the end of a turn.
+            # In real time no task wakes up at so exact a time.
             Program("floor", (*floor, "5", "--meet"), 60, short=(*floor, "5")),
         ),
     )

@@ -21,6 +21,16 @@ tries() {
 	return 1
 }
 
+# Device $1 is the near one, device $2 is in the namespace far.
+connect() {
+	ip netns add far
+	ip link set "$2" netns far
+	ip address add $near/24 dev "$1"
+	ip link set "$1" up
+	ip -n far address add $far/24 dev "$2"
+	ip -n far link set "$2" up
+}
+
 bring_up() {
 	if [ ! -e /sys/module/napi_livelock ]; then
 		insmod /lab/modules/napi_livelock.ko
@@ -28,12 +38,7 @@ bring_up() {
 	if [ -e /run/netns/far ]; then
 		return 0
 	fi
-	ip netns add far
-	ip link set eth1 netns far
-	ip address add $near/24 dev eth0
-	ip link set eth0 up
-	ip -n far address add $far/24 dev eth1
-	ip -n far link set eth1 up
+	connect eth0 eth1
 	busybox ping -c 1 -w 20 $far
 }
 
@@ -86,8 +91,8 @@ beside() {
 	sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" /tmp/fast
 }
 
-# A socket of device DEV that nobody reads loses frames early. The one beside it loses
-# none of its own.
+# A socket of device $1 that no program reads loses frames early. The one beside it
+# loses none of its own.
 stays_just() {
 	dev=$1
 	# In rounds, so that frames for both come in one poll.

@@ -20,15 +20,11 @@ for module in e1000 e1000e; do
 done
 card=$(device "$2")
 ethtool -i "$card" | grep -x "driver: $1"
-ip netns add far
-ip link set "$(device "$3")" netns far name peer
-ip address add $near/24 dev "$card"
-ip link set "$card" up
-ip -n far address add $far/24 dev peer
-ip -n far link set peer up
+peer=$(device "$3")
+connect "$card" "$peer"
 # A link takes a second or two, and what is sent before is lost.
 until [ "$(cat "/sys/class/net/$card/carrier")" = 1 ] &&
-	[ "$(ip netns exec far cat /sys/class/net/peer/carrier)" = 1 ]; do
+	[ "$(ip netns exec far cat "/sys/class/net/$peer/carrier")" = 1 ]; do
 	true
 done
 tries busybox ping -c 1 -w 4 $far
