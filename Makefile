@@ -29,8 +29,7 @@ variant = $(or $(word 2,$(subst -, ,$@)),guest)
 # All packages in one go: without root, a person installs them by hand.
 needs := need-$(kernel)+userland+image
 guest := kernel userland rootfs
-tested := $(needs)+emulator+python $(O)/venv/lock unchanged $(guest)
-measured := $(needs)+emulator+python+peers $(O)/venv/lock unchanged $(guest)
+tested := $(needs)+emulator+python+peers $(O)/venv/lock unchanged $(guest)
 kind := debug plain torture
 set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
@@ -140,11 +139,11 @@ check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland
 	@$(vlab) check
 check-series: kernel
 	@$(lab) series
-bench: $(measured) $(if $(filter wrais,$(EXP)),$(if $(QUICK),,kernel-plain))
+bench: $(tested) $(if $(filter wrais livelock,$(EXP)),$(if $(QUICK),,kernel-plain))
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(if $(REPEAT),--repeat $(call quote,$(value REPEAT)))
 report: need-python $(O)/venv/lock
 	@$(vlab) report $(exp)
-demo: $(measured)
+demo: $(tested)
 	@$(vlab) demo
 clean mrproper:
 	@python3 -B -m lab clean $(if $(filter mrproper,$@),--all)

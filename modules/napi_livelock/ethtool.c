@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ethtool -i -S -g -G, and the link. */
+/* ethtool -i -S -g -G -c -C, and the link. */
 
 #include <linux/bitfield.h>
 #include <linux/ethtool.h>
@@ -16,17 +16,11 @@ struct nll_stat {
 };
 
 #define NLL_COUNTER(name)	{ #name, offsetof(struct nll_port, counters.name) }
-#define NLL_SWITCHES(name, reason)	\
-	{ "switches_" #name, offsetof(struct nll_port, counters.switches[reason]) }
 #define NLL_HW_COUNTER(name)	{ "hw_" #name, offsetof(struct nll_port, hw.name) }
 
 static const struct nll_stat nll_stats[] = {
 	NLL_COUNTER(interrupts),
 	NLL_COUNTER(polls),
-	NLL_COUNTER(rounds),
-	NLL_COUNTER(turns),
-	NLL_COUNTER(held),
-	NLL_COUNTER(limited),
 	NLL_COUNTER(backlog_drops),
 	NLL_COUNTER(no_buffer),
 	NLL_COUNTER(bad_crc),
@@ -34,17 +28,8 @@ static const struct nll_stat nll_stats[] = {
 	NLL_COUNTER(too_long),
 	NLL_COUNTER(too_short),
 	NLL_COUNTER(bad_checksum),
-	NLL_COUNTER(rx_ns),
 	NLL_COUNTER(tx_busy),
 	NLL_COUNTER(tx_timeouts),
-	NLL_SWITCHES(drops, NLL_DROPS),
-	NLL_SWITCHES(held, NLL_HELD),
-	NLL_SWITCHES(ring, NLL_RING),
-	NLL_SWITCHES(limit, NLL_LIMIT),
-	NLL_SWITCHES(calm, NLL_CALM),
-	NLL_SWITCHES(asked, NLL_ASKED),
-	{ "pages_replaced_small", offsetof(struct nll_port, small.replaced) },
-	{ "pages_replaced_large", offsetof(struct nll_port, large.replaced) },
 	NLL_HW_COUNTER(crcerrs),
 	NLL_HW_COUNTER(mpc),
 	NLL_HW_COUNTER(rnbc),
@@ -53,12 +38,12 @@ static const struct nll_stat nll_stats[] = {
 	NLL_HW_COUNTER(roc),
 };
 
-/* Not counters: what is at this moment. */
-static const char nll_gauges[][ETH_GSTRING_LEN] = { "buffers_held", "ring_waiting" };
+/* Not a counter: the occupancy of the ring at this moment. */
+#define NLL_GAUGE	"ring_waiting"
 
 static int nll_get_sset_count(struct net_device *netdev, int set)
 {
-	return set == ETH_SS_STATS ? ARRAY_SIZE(nll_stats) + ARRAY_SIZE(nll_gauges) : -EOPNOTSUPP;
+	return set == ETH_SS_STATS ? ARRAY_SIZE(nll_stats) + 1 : -EOPNOTSUPP;
 }
 
 static void nll_get_strings(struct net_device *netdev, u32 set, u8 *data)
@@ -69,23 +54,18 @@ static void nll_get_strings(struct net_device *netdev, u32 set, u8 *data)
 		return;
 	for (i = 0; i < ARRAY_SIZE(nll_stats); i++)
 		ethtool_puts(&data, nll_stats[i].name);
-	for (i = 0; i < ARRAY_SIZE(nll_gauges); i++)
-		ethtool_puts(&data, nll_gauges[i]);
+	ethtool_puts(&data, NLL_GAUGE);
 }
 
 static void nll_get_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
 {
 	struct nll_port *port = netdev_priv(netdev);
-	unsigned long flags;
 	unsigned int i;
 
 	nll_hw_read_stats(port);
-	spin_lock_irqsave(&port->lock, flags);
 	for (i = 0; i < ARRAY_SIZE(nll_stats); i++)
-		*data++ = *(u64 *)((void *)port + nll_stats[i].offset);
-	*data++ = nll_port_held(port);
+		*data++ = READ_ONCE(*(u64 *)((void *)port + nll_stats[i].offset));
 	*data++ = port->up ? nll_rx_waiting(port) : 0;
-	spin_unlock_irqrestore(&port->lock, flags);
 }
 
 static void nll_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
@@ -93,7 +73,7 @@ static void nll_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *i
 	struct nll_port *port = netdev_priv(netdev);
 
 	strscpy(info->driver, NLL_NAME, sizeof(info->driver));
-	strscpy(info->bus_info, pci_name(port->pdev), sizeof(info->bus_info));
+	strscpy(info->bus_info, dev_name(port->dev), sizeof(info->bus_info));
 }
 
 static void nll_get_ringparam(struct net_device *netdev, struct ethtool_ringparam *ring,
@@ -125,13 +105,38 @@ static int nll_set_ringparam(struct net_device *netdev, struct ethtool_ringparam
 		NL_SET_ERR_MSG_MOD(extack, "Allowed are rings of 64 to 4096, a multiple of 8");
 		return -EINVAL;
 	}
-	if (netif_running(netdev)) {
-		err = nll_port_restart(port, ring->rx_pending, ring->tx_pending);
+	if (port->up) {
+		err = nll_port_resize(port, ring->rx_pending, ring->tx_pending);
 		if (err)
 			return err;
 	}
 	port->rx_count = ring->rx_pending;
 	port->tx_count = ring->tx_pending;
+	return 0;
+}
+
+static int nll_get_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
+			    struct kernel_ethtool_coalesce *kernel_coalesce,
+			    struct netlink_ext_ack *extack)
+{
+	struct nll_port *port = netdev_priv(netdev);
+
+	coalesce->rx_coalesce_usecs = port->itr_us;
+	return 0;
+}
+
+static int nll_set_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
+			    struct kernel_ethtool_coalesce *kernel_coalesce,
+			    struct netlink_ext_ack *extack)
+{
+	struct nll_port *port = netdev_priv(netdev);
+
+	if (coalesce->rx_coalesce_usecs > NLL_ITR_MAX_US) {
+		NL_SET_ERR_MSG_MOD(extack, "Allowed are rx-usecs of 0 to 16776");
+		return -EINVAL;
+	}
+	port->itr_us = coalesce->rx_coalesce_usecs;
+	nll_hw_set_itr(port);
 	return 0;
 }
 
@@ -158,6 +163,9 @@ static int nll_get_link_ksettings(struct net_device *netdev, struct ethtool_link
 }
 
 const struct ethtool_ops nll_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS,
+	.get_coalesce = nll_get_coalesce,
+	.set_coalesce = nll_set_coalesce,
 	.get_drvinfo = nll_get_drvinfo,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = nll_get_link_ksettings,

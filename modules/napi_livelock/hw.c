@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is done to the registers of the 82540EM. */
 
+#include <kunit/visibility.h>
 #include <linux/bitfield.h>
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
@@ -11,7 +12,8 @@
 #define NLL_EERD_TIMEOUT_US	10000
 #define NLL_TX_TIMEOUT_US	10000
 #define NLL_RESET_MS		10
-#define NLL_STOP_TRIES		1000
+/* What the card is writing when its receiver is disabled it finishes meanwhile. */
+#define NLL_RX_STOP_MS		10
 
 /**
  * nll_hw_reset() - bring the card into a known state, receiving and sending nothing
@@ -34,8 +36,8 @@ int nll_hw_reset(struct nll_port *port)
 	ctrl = nll_read(port, NLL_CTRL);
 	ctrl &= ~(NLL_CTRL_RST | NLL_CTRL_FRCSPD | NLL_CTRL_FRCDPX | NLL_CTRL_VME);
 	nll_write(port, NLL_CTRL, ctrl | NLL_CTRL_ASDE | NLL_CTRL_SLU);
-	nll_hw_stop_rx(port);
-	nll_hw_stop_tx(port);
+	nll_write(port, NLL_RCTL, 0);
+	nll_write(port, NLL_TCTL, 0);
 	nll_write(port, NLL_TIPG, NLL_TIPG_COPPER);
 	return 0;
 }
@@ -105,12 +107,14 @@ static void nll_hw_set_rctl(struct nll_port *port, u32 rctl)
  */
 void nll_hw_set_filter(struct nll_port *port)
 {
-	u32 rctl = NLL_RCTL_EN | NLL_RCTL_LPE | NLL_RCTL_BAM;
+	u32 rctl = NLL_RCTL_LPE | NLL_RCTL_BAM;
 	struct net_device *netdev = port->netdev;
 	u32 table[NLL_MTA_ENTRIES] = { };
 	struct netdev_hw_addr *item;
 	unsigned int at = 0;
 
+	if (port->rx_enabled)
+		rctl |= NLL_RCTL_EN;
 	nll_hw_set_address(port, at++, netdev->dev_addr);
 	if (netdev->flags & IFF_PROMISC)
 		rctl |= NLL_RCTL_UPE | NLL_RCTL_MPE;
@@ -135,6 +139,7 @@ void nll_hw_set_filter(struct nll_port *port)
 		nll_write(port, NLL_MTA + 4 * at, table[at]);
 	nll_hw_set_rctl(port, rctl);
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_hw_set_filter);
 
 /**
  * nll_hw_set_rxcsum() - let the card look at checksums, or not
@@ -147,13 +152,30 @@ void nll_hw_set_rxcsum(struct nll_port *port, bool on)
 }
 
 /**
+ * nll_hw_set_itr() - the least time between two interrupts
+ * @port: of the card
+ */
+void nll_hw_set_itr(struct nll_port *port)
+{
+	nll_write(port, NLL_ITR, DIV_ROUND_CLOSEST(port->itr_us * NSEC_PER_USEC, NLL_ITR_NS));
+}
+
+/* The receiver may write into its ring, or not. */
+static void nll_hw_enable_rx(struct nll_port *port, bool enable)
+{
+	netif_addr_lock_bh(port->netdev);
+	port->rx_enabled = enable;
+	nll_hw_set_filter(port);
+	netif_addr_unlock_bh(port->netdev);
+}
+
+/**
  * nll_hw_start_rx() - give the card the receive ring
  * @port: of the card, after nll_hw_stop_rx()
  */
 void nll_hw_start_rx(struct nll_port *port)
 {
-	/* Interrupt at once: when to wait is decided here, not in the card. */
-	nll_write(port, NLL_ITR, 0);
+	nll_hw_set_itr(port);
 	nll_write(port, NLL_RDTR, 0);
 	nll_write(port, NLL_RADV, 0);
 
@@ -162,32 +184,24 @@ void nll_hw_start_rx(struct nll_port *port)
 	nll_write(port, NLL_RDLEN, port->rx.count * sizeof(struct nll_rx_desc));
 	nll_write(port, NLL_RDH, 0);
 	nll_write(port, NLL_RDT, port->rx.count - 1);
+	nll_hw_enable_rx(port, true);
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_hw_start_rx);
 
 /**
  * nll_hw_stop_rx() - take the receive ring away from the card
  * @port: of the card
  *
- * The receiver stays enabled, without a descriptor: see nll_hw_set_rctl(). A
- * frame that came between reading the head and writing the tail has left the
- * card with the whole ring, and moved the head.
+ * Only a receiver that is disabled has no ring. Head and tail alone would give it
+ * descriptors for as long as it takes to write the second one.
  */
 void nll_hw_stop_rx(struct nll_port *port)
 {
-	unsigned int tries = NLL_STOP_TRIES;
-	u32 head;
-
-	do {
-		head = nll_read(port, NLL_RDH);
-		nll_write(port, NLL_RDT, head);
-	} while (nll_read(port, NLL_RDH) != head && --tries);
-
-	if (!tries)
-		nll_write(port, NLL_RCTL, 0);
-	nll_write(port, NLL_RDH, 0);
-	nll_write(port, NLL_RDT, 0);
+	nll_hw_enable_rx(port, false);
 	nll_flush(port);
+	msleep(NLL_RX_STOP_MS);
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_hw_stop_rx);
 
 /**
  * nll_hw_stop_tx() - take the transmit ring away from the card
@@ -236,12 +250,12 @@ bool nll_hw_link_up(struct nll_port *port)
  */
 void nll_hw_read_stats(struct nll_port *port)
 {
-	mutex_lock(&port->hw_lock);
+	spin_lock_bh(&port->hw_lock);
 	port->hw.crcerrs += nll_read(port, NLL_CRCERRS);
 	port->hw.mpc += nll_read(port, NLL_MPC);
 	port->hw.rnbc += nll_read(port, NLL_RNBC);
 	port->hw.gprc += nll_read(port, NLL_GPRC);
 	port->hw.ruc += nll_read(port, NLL_RUC);
 	port->hw.roc += nll_read(port, NLL_ROC);
-	mutex_unlock(&port->hw_lock);
+	spin_unlock_bh(&port->hw_lock);
 }

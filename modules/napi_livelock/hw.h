@@ -14,6 +14,7 @@
 struct net_device;
 struct nll_port;
 
+#define NLL_VENDOR_INTEL	0x8086
 #define NLL_DEVICE_82540EM	0x100e
 
 /* Registers */
@@ -21,7 +22,7 @@ struct nll_port;
 #define NLL_STATUS	0x0008
 #define NLL_EERD	0x0014
 #define NLL_ICR		0x00c0	/* reading clears it */
-#define NLL_ITR		0x00c4
+#define NLL_ITR		0x00c4	/* in units of NLL_ITR_NS */
 #define NLL_ICS		0x00c8
 #define NLL_IMS		0x00d0
 #define NLL_IMC		0x00d8
@@ -68,6 +69,9 @@ struct nll_port;
 #define NLL_EERD_ADDR	GENMASK(15, 8)
 #define NLL_EERD_DATA	GENMASK(31, 16)
 
+#define NLL_ITR_NS	256
+#define NLL_ITR_MAX_US	16776	/* 16 bits of them */
+
 /* Interrupt causes: ICR, ICS, IMS, IMC */
 #define NLL_INT_TXDW	BIT(0)	/* a frame was sent */
 #define NLL_INT_LSC	BIT(2)	/* the link changed */
@@ -75,7 +79,6 @@ struct nll_port;
 #define NLL_INT_RXO	BIT(6)	/* overrun */
 #define NLL_INT_RXT0	BIT(7)	/* a frame was received */
 #define NLL_INT_RX	(NLL_INT_RXDMT0 | NLL_INT_RXO | NLL_INT_RXT0)
-#define NLL_INT_OTHER	(NLL_INT_TXDW | NLL_INT_LSC)
 
 #define NLL_RCTL_EN	BIT(1)
 #define NLL_RCTL_UPE	BIT(3)	/* all unicast frames */
@@ -141,6 +144,7 @@ int nll_hw_reset(struct nll_port *port);
 int nll_hw_read_mac(struct nll_port *port, u8 *addr);
 void nll_hw_set_filter(struct nll_port *port);
 void nll_hw_set_rxcsum(struct nll_port *port, bool on);
+void nll_hw_set_itr(struct nll_port *port);
 void nll_hw_start_rx(struct nll_port *port);
 void nll_hw_stop_rx(struct nll_port *port);
 void nll_hw_start_tx(struct nll_port *port);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A driver for the Intel 82540EM (QEMU's e1000) that does not livelock: PCI
- * functions and network devices.
+ * A driver for the Intel 82540EM (QEMU's e1000) that receives by interrupts alone, by
+ * polling alone, or by NAPI: PCI functions and network devices.
  */
 
 #include <linux/dma-mapping.h>
@@ -15,7 +15,7 @@
 #define NLL_RING_DEFAULT	256
 
 /* With a VLAN tag and the frame check sequence it must fit a buffer. */
-#define NLL_MTU_MAX	(NLL_LARGE_FRAME - ETH_HLEN - VLAN_HLEN - NLL_FCS)
+#define NLL_MTU_MAX	(NLL_RX_BUFFER - ETH_HLEN - VLAN_HLEN - NLL_FCS)
 #define NLL_TX_TIMEOUT	(5 * HZ)
 
 static void nll_set_max_frame(struct nll_port *port, unsigned int mtu)
@@ -30,7 +30,11 @@ static int nll_open(struct net_device *netdev)
 
 static int nll_stop(struct net_device *netdev)
 {
-	nll_port_down(netdev_priv(netdev));
+	struct nll_port *port = netdev_priv(netdev);
+
+	/* It is down already if it did not wake up from a suspend. */
+	if (port->up)
+		nll_port_down(port);
 	return 0;
 }
 
@@ -72,6 +76,7 @@ static void nll_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 
 	struct nll_port *port = netdev_priv(netdev);
 	const struct nll_counters *counters = &port->counters;
 
+	nll_hw_read_stats(port);
 	dev_get_tstats64(netdev, stats);
 	stats->rx_crc_errors = READ_ONCE(counters->bad_crc);
 	stats->rx_frame_errors = READ_ONCE(counters->bad_frame);
@@ -87,9 +92,8 @@ static void nll_tx_timeout(struct net_device *netdev, unsigned int queue)
 {
 	struct nll_port *port = netdev_priv(netdev);
 
-	/* A frame sent whose interrupt was lost is the least bad reason. */
 	port->counters.tx_timeouts++;
-	napi_schedule(&port->tx_napi);
+	schedule_work(&port->reset);
 }
 
 static const struct net_device_ops nll_netdev_ops = {
@@ -150,6 +154,11 @@ static int nll_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	struct nll_port *port;
 	int err;
 
+	if (pdev->vendor != NLL_VENDOR_INTEL || pdev->device != NLL_DEVICE_82540EM) {
+		pci_err(pdev, "device %04x:%04x: allowed is %04x:%04x\n", pdev->vendor,
+			pdev->device, NLL_VENDOR_INTEL, NLL_DEVICE_82540EM);
+		return -ENODEV;
+	}
 	err = pcim_enable_device(pdev);
 	if (err)
 		return err;
@@ -166,7 +175,8 @@ static int nll_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	SET_NETDEV_DEV(netdev, &pdev->dev);
 	port = netdev_priv(netdev);
 	port->netdev = netdev;
-	port->pdev = pdev;
+	port->dev = &pdev->dev;
+	port->irq = pdev->irq;
 	port->regs = pcim_iomap_table(pdev)[0];
 	pci_set_drvdata(pdev, port);
 	pci_set_master(pdev);
@@ -183,6 +193,7 @@ static void nll_remove(struct pci_dev *pdev)
 	struct nll_port *port = pci_get_drvdata(pdev);
 
 	unregister_netdev(port->netdev);
+	cancel_work_sync(&port->reset);
 	pci_clear_master(pdev);
 }
 
@@ -197,11 +208,42 @@ static void nll_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
+static int nll_suspend(struct device *dev)
+{
+	struct nll_port *port = dev_get_drvdata(dev);
+
+	rtnl_lock();
+	netif_device_detach(port->netdev);
+	if (port->up)
+		nll_port_down(port);
+	rtnl_unlock();
+	return 0;
+}
+
+static int nll_resume(struct device *dev)
+{
+	struct nll_port *port = dev_get_drvdata(dev);
+	int err;
+
+	rtnl_lock();
+	err = nll_hw_reset(port);
+	if (!err) {
+		nll_hw_set_rxcsum(port, port->rxcsum);
+		if (netif_running(port->netdev))
+			err = nll_port_up(port);
+	}
+	if (!err)
+		netif_device_attach(port->netdev);
+	rtnl_unlock();
+	return err;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(nll_pm_ops, nll_suspend, nll_resume);
+
+/* The card has a driver: this one takes it where driver_override says so. */
 static const struct pci_device_id nll_ids[] = {
-	{ PCI_VDEVICE(INTEL, NLL_DEVICE_82540EM) },
 	{ }
 };
-MODULE_DEVICE_TABLE(pci, nll_ids);
 
 static struct pci_driver nll_driver = {
 	.name = NLL_NAME,
@@ -209,21 +251,9 @@ static struct pci_driver nll_driver = {
 	.probe = nll_probe,
 	.remove = nll_remove,
 	.shutdown = nll_shutdown,
+	.driver.pm = pm_sleep_ptr(&nll_pm_ops),
 };
+module_pci_driver(nll_driver);
 
-static int __init nll_init(void)
-{
-	nll_poller_init();
-	return pci_register_driver(&nll_driver);
-}
-module_init(nll_init);
-
-static void __exit nll_exit(void)
-{
-	pci_unregister_driver(&nll_driver);
-	nll_polled_exit();
-}
-module_exit(nll_exit);
-
-MODULE_DESCRIPTION("Intel 82540EM without receive livelock");
+MODULE_DESCRIPTION("Intel 82540EM by interrupts, polling or NAPI");
 MODULE_LICENSE("GPL");

@@ -1,68 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The receive ring: from a descriptor to an skb. */
+/*
+ * The receive ring: from a descriptor to an skb.
+ *
+ * A small frame is copied, and its buffer stays where it is: most frames under which
+ * machines break down are small, and to copy one costs less than to hand its page on. Of
+ * a larger one the headers are copied, and its page goes along, to come back to the pool
+ * when the skb is freed.
+ */
 
+#include <kunit/static_stub.h>
+#include <kunit/visibility.h>
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <net/page_pool/helpers.h>
 
 #include "frame.h"
 #include "nll.h"
 
-#define NLL_PER_PAGE	(PAGE_SIZE / NLL_RX_BUFFER)
+/* Up to this size a frame is copied, as by the in-tree driver (its copybreak). */
+#define NLL_COPY_MAX	256
 
-static unsigned int nll_rx_nr_pages(unsigned int count)
+static dma_addr_t nll_rx_dma(const struct nll_rx_buffer *buffer)
 {
-	return DIV_ROUND_UP(count, NLL_PER_PAGE);
+	return page_pool_get_dma_addr(buffer->page) + buffer->offset;
 }
 
-/* Where the buffer of descriptor @at is, in its page. */
-static unsigned int nll_rx_offset(unsigned int at)
+/* A new buffer for a descriptor: 0, or -ENOMEM, and it keeps the one that it has. */
+VISIBLE_IF_KUNIT int nll_rx_fill(struct nll_rx_ring *ring, unsigned int at, gfp_t gfp)
 {
-	return at % NLL_PER_PAGE * NLL_RX_BUFFER;
+	struct nll_rx_buffer *buffer = &ring->buffers[at];
+	unsigned int offset;
+	struct page *page;
+
+	KUNIT_STATIC_STUB_REDIRECT(nll_rx_fill, ring, at, gfp);
+
+	page = page_pool_alloc_frag(ring->pool, &offset, NLL_RX_BUFFER, gfp);
+	if (unlikely(!page))
+		return -ENOMEM;
+	buffer->page = page;
+	buffer->offset = offset;
+	ring->desc[at].addr = cpu_to_le64(nll_rx_dma(buffer));
+	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_rx_fill);
 
 /**
  * nll_rx_free() - free a receive ring that the card does not know any more
- * @port: of the ring
+ * @port: of the ring; its NAPI is disabled
  * @ring: to free; may be half allocated
  */
 void nll_rx_free(struct nll_port *port, struct nll_rx_ring *ring)
 {
-	struct device *dev = &port->pdev->dev;
 	unsigned int i;
 
-	for (i = 0; ring->pages && i < nll_rx_nr_pages(ring->count); i++) {
-		if (!ring->pages[i])
-			continue;
-		dma_unmap_page(dev, ring->pages_dma[i], PAGE_SIZE, DMA_FROM_DEVICE);
-		__free_page(ring->pages[i]);
-	}
-	kvfree(ring->pages);
-	kvfree(ring->pages_dma);
+	for (i = 0; ring->buffers && i < ring->count; i++)
+		if (ring->buffers[i].page)
+			page_pool_put_full_page(ring->pool, ring->buffers[i].page, false);
+	kvfree(ring->buffers);
+	if (ring->pool)
+		page_pool_destroy(ring->pool);
 	if (ring->desc)
-		dma_free_coherent(dev, ring->count * sizeof(*ring->desc), ring->desc, ring->dma);
+		dma_free_coherent(port->dev, ring->count * sizeof(*ring->desc), ring->desc,
+				  ring->dma);
 	memset(ring, 0, sizeof(*ring));
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_rx_free);
 
-static int nll_rx_alloc_pages(struct nll_port *port, struct nll_rx_ring *ring)
+static int nll_rx_create_pool(struct nll_port *port, struct nll_rx_ring *ring)
 {
-	struct device *dev = &port->pdev->dev;
-	struct page *page;
-	unsigned int i;
+	struct page_pool_params params = {
+		.pool_size = ring->count,
+		.nid = dev_to_node(port->dev),
+		.dev = port->dev,
+		.napi = &port->napi,
+		.netdev = port->netdev,
+		.dma_dir = DMA_FROM_DEVICE,
+		.max_len = PAGE_SIZE,
+		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
+	};
 
-	for (i = 0; i < nll_rx_nr_pages(ring->count); i++) {
-		page = alloc_page(GFP_KERNEL);
-		if (!page)
-			return -ENOMEM;
-		ring->pages_dma[i] = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_FROM_DEVICE);
-		if (dma_mapping_error(dev, ring->pages_dma[i])) {
-			__free_page(page);
-			return -ENOMEM;
-		}
-		ring->pages[i] = page;
-	}
-	return 0;
+	ring->pool = page_pool_create(&params);
+	if (!IS_ERR(ring->pool))
+		return 0;
+	ring->pool = NULL;
+	return -ENOMEM;
 }
 
 /**
@@ -75,94 +98,115 @@ static int nll_rx_alloc_pages(struct nll_port *port, struct nll_rx_ring *ring)
  */
 int nll_rx_alloc(struct nll_port *port, struct nll_rx_ring *ring, unsigned int count)
 {
-	unsigned int nr_pages = nll_rx_nr_pages(count);
 	unsigned int i;
 	int err;
 
 	memset(ring, 0, sizeof(*ring));
 	ring->count = count;
-	ring->desc = dma_alloc_coherent(&port->pdev->dev, count * sizeof(*ring->desc),
-					&ring->dma, GFP_KERNEL);
-	ring->pages = kvcalloc(nr_pages, sizeof(*ring->pages), GFP_KERNEL);
-	ring->pages_dma = kvcalloc(nr_pages, sizeof(*ring->pages_dma), GFP_KERNEL);
-	if (!ring->desc || !ring->pages || !ring->pages_dma)
-		err = -ENOMEM;
-	else
-		err = nll_rx_alloc_pages(port, ring);
-	if (err) {
+	ring->desc = dma_alloc_coherent(port->dev, count * sizeof(*ring->desc), &ring->dma,
+					GFP_KERNEL);
+	ring->buffers = kvcalloc(count, sizeof(*ring->buffers), GFP_KERNEL);
+	err = ring->desc && ring->buffers ? nll_rx_create_pool(port, ring) : -ENOMEM;
+	for (i = 0; !err && i < count; i++)
+		err = nll_rx_fill(ring, i, GFP_KERNEL);
+	if (err)
 		nll_rx_free(port, ring);
-		return err;
-	}
-	for (i = 0; i < count; i++)
-		ring->desc[i].addr = cpu_to_le64(ring->pages_dma[i / NLL_PER_PAGE] +
-						 nll_rx_offset(i));
-	return 0;
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(nll_rx_alloc);
+
+/**
+ * nll_rx_reset() - begin at the first descriptor, as the card will
+ * @ring: that the card does not have now
+ */
+void nll_rx_reset(struct nll_rx_ring *ring)
+{
+	unsigned int i;
+
+	for (i = 0; i < ring->count; i++)
+		ring->desc[i].done = 0;
+	ring->next = 0;
+	ring->discarding = false;
+}
+
+static bool nll_rx_done(const struct nll_rx_ring *ring, unsigned int at)
+{
+	return le64_to_cpu(READ_ONCE(ring->desc[at].done)) & NLL_RXD_DD;
 }
 
 /**
- * nll_rx_waiting() - how many frames wait in the ring
+ * nll_rx_any() - whether a frame waits in the ring
  * @port: of the ring
  *
- * Return: their number.
+ * Return: true if one does.
+ */
+bool nll_rx_any(const struct nll_port *port)
+{
+	return nll_rx_done(&port->rx, READ_ONCE(port->rx.next));
+}
+
+/**
+ * nll_rx_waiting() - the occupancy of the ring
+ * @port: that is up, under RTNL
+ *
+ * Without asking the card, which costs more than all the rest: it fills the descriptors
+ * in their order. Whoever receives meanwhile may make the answer one of a moment ago.
+ *
+ * Return: how many frames wait in it.
  */
 unsigned int nll_rx_waiting(struct nll_port *port)
 {
-	unsigned int low = 0, high = port->rx.count - 1;
+	const struct nll_rx_ring *ring = &port->rx;
+	unsigned int next = READ_ONCE(ring->next), low = 0, high = ring->count - 1;
 
-	/* At least @low do, at most @high. */
+	/* At least @low do, at most @high: one descriptor is always kept from the card. */
 	while (low < high) {
 		unsigned int middle = (low + high + 1) / 2;
 
-		if (nll_rx_filled(port, middle))
+		if (nll_rx_done(ring, (next + middle - 1) % ring->count))
 			low = middle;
 		else
 			high = middle - 1;
 	}
 	return low;
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_rx_waiting);
 
-/* Whether buffers that sockets keep may be given up, rather than frames left to the card. */
-static bool nll_rx_may_replace_buffers(struct nll_port *port)
+/* Of a frame that its page goes along with, the headers are in the skb itself. */
+static struct sk_buff *nll_rx_pass(struct nll_port *port, unsigned int at, void *from,
+				   unsigned int len)
 {
-	return port->strategy.mode != NLL_HYBRID;
-}
-
-/* Copy a frame. Copies of constant size have no calls and no loops. */
-static void nll_rx_copy(void *to, const void *from, unsigned int len)
-{
-	BUILD_BUG_ON(NLL_SMALL_FRAME < 128);
-	if (len > 128) {
-		memcpy(to, from, len);
-		return;
-	}
-	memcpy(to, from, 64);
-	if (len > 64)
-		memcpy(to + 64, from + 64, 64);
-}
-
-/* An skb with a copy of the frame at @from; NULL when there is no buffer. */
-static struct sk_buff *nll_rx_skb(struct nll_port *port, const void *from,
-				  unsigned int len, bool softirq)
-{
-	unsigned int max = port->params.buffers;
-	struct nll_pool *pool = &port->small;
+	struct nll_rx_ring *ring = &port->rx;
+	struct nll_rx_buffer buffer = ring->buffers[at];
+	unsigned int headers;
 	struct sk_buff *skb;
-	void *buffer;
 
-	if (len > NLL_SMALL_FRAME) {
-		pool = &port->large;
-		max /= NLL_LARGE_COUNTS;
-	}
-	buffer = nll_pool_take(pool, max, nll_rx_may_replace_buffers(port));
-	if (unlikely(!buffer))
+	skb = napi_alloc_skb(&port->napi, NLL_COPY_MAX);
+	if (unlikely(!skb))
 		return NULL;
-	skb = softirq ? napi_build_skb(buffer, pool->size) : build_skb(buffer, pool->size);
-	if (unlikely(!skb)) {
-		nll_pool_untake(pool);
+	/* The card gets another buffer first: it is never without one. */
+	if (unlikely(nll_rx_fill(ring, at, GFP_ATOMIC | __GFP_NOWARN))) {
+		dev_kfree_skb_any(skb);
 		return NULL;
 	}
-	skb_reserve(skb, NET_SKB_PAD + NET_IP_ALIGN);
-	nll_rx_copy(__skb_put(skb, len), from, len);
+	headers = eth_get_headlen(port->netdev, from, NLL_COPY_MAX);
+	skb_put_data(skb, from, headers);
+	skb_add_rx_frag(skb, 0, buffer.page, buffer.offset + headers, len - headers,
+			NLL_RX_BUFFER);
+	skb_mark_for_recycle(skb);
+	return skb;
+}
+
+static struct sk_buff *nll_rx_copy(struct nll_port *port, const void *from, unsigned int len)
+{
+	struct sk_buff *skb;
+
+	if (port->mode == NLL_INTERRUPT)
+		skb = netdev_alloc_skb_ip_align(port->netdev, len);
+	else
+		skb = napi_alloc_skb(&port->napi, len);
+	if (likely(skb))
+		skb_put_data(skb, from, len);
 	return skb;
 }
 
@@ -198,38 +242,63 @@ static void nll_rx_count_bad(struct nll_counters *counters, enum nll_verdict ver
 	}
 }
 
-/* The frame in the next descriptor; NULL if it is bad, or stuck there. */
-static struct sk_buff *nll_rx_frame(struct nll_port *port, u64 done, bool softirq)
+/* The frame of descriptor @at; NULL if it is bad, or there is no memory for it. */
+static struct sk_buff *nll_rx_frame(struct nll_port *port, unsigned int at, u64 done)
 {
 	struct nll_rx_ring *ring = &port->rx;
-	unsigned int page = ring->next / NLL_PER_PAGE;
-	unsigned int offset = nll_rx_offset(ring->next);
-	struct device *dev = &port->pdev->dev;
+	struct nll_rx_buffer *buffer = &ring->buffers[at];
+	dma_addr_t dma = nll_rx_dma(buffer);
 	enum nll_verdict verdict;
 	struct sk_buff *skb;
 	unsigned int len;
+	void *from;
+	bool pass;
 
-	verdict = nll_frame_check(done, port->max_frame, &ring->discarding);
+	verdict = nll_frame_check(done, READ_ONCE(port->max_frame), &ring->discarding);
 	if (unlikely(verdict != NLL_GOOD)) {
 		nll_rx_count_bad(&port->counters, verdict);
 		return NULL;
 	}
 	len = nll_frame_len(done);
-	dma_sync_single_range_for_cpu(dev, ring->pages_dma[page], offset, len, DMA_FROM_DEVICE);
-	skb = nll_rx_skb(port, page_address(ring->pages[page]) + offset, len, softirq);
+	from = page_address(buffer->page) + buffer->offset;
+	dma_sync_single_for_cpu(port->dev, dma, len, DMA_FROM_DEVICE);
+	/* The handler does not own the pool. */
+	pass = len > NLL_COPY_MAX && port->mode != NLL_INTERRUPT;
+	skb = pass ? nll_rx_pass(port, at, from, len) : nll_rx_copy(port, from, len);
+	/* The buffer stays where it is. */
+	if (!pass || unlikely(!skb))
+		dma_sync_single_for_device(port->dev, dma, len, DMA_FROM_DEVICE);
 	if (unlikely(!skb)) {
-		/* Out of memory altogether: keep receiving, something else has to give. */
-		ring->stuck = !nll_rx_may_replace_buffers(port);
-		if (!ring->stuck)
-			port->counters.no_buffer++;
+		port->counters.no_buffer++;
 		return NULL;
 	}
-	dma_sync_single_range_for_device(dev, ring->pages_dma[page], offset, len,
-					 DMA_FROM_DEVICE);
 	nll_rx_checksum(port, skb, done);
 	skb->protocol = eth_type_trans(skb, port->netdev);
 	return skb;
 }
+
+/**
+ * nll_rx_next() - take the next descriptor that the card has written
+ * @port: of the ring
+ * @skb: its frame; NULL for one that is not taken, which is counted
+ *
+ * Return: false if the card has written no more.
+ */
+bool nll_rx_next(struct nll_port *port, struct sk_buff **skb)
+{
+	struct nll_rx_ring *ring = &port->rx;
+	unsigned int at = ring->next;
+	u64 done = le64_to_cpu(READ_ONCE(ring->desc[at].done));
+
+	if (!(done & NLL_RXD_DD))
+		return false;
+	dma_rmb();
+	*skb = nll_rx_frame(port, at, done);
+	ring->desc[at].done = 0;
+	WRITE_ONCE(ring->next, at + 1 == ring->count ? 0 : at + 1);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(nll_rx_next);
 
 static void nll_rx_count(struct nll_port *port, unsigned int packets, unsigned int bytes)
 {
@@ -241,48 +310,33 @@ static void nll_rx_count(struct nll_port *port, unsigned int packets, unsigned i
 	u64_stats_update_end(&stats->syncp);
 }
 
+static void nll_rx_deliver(struct nll_port *port, struct sk_buff *skb)
+{
+	if (port->mode != NLL_INTERRUPT)
+		napi_gro_receive(&port->napi, skb);
+	else if (netif_rx(skb) == NET_RX_DROP)
+		port->counters.backlog_drops++;
+}
+
 /**
- * nll_rx_collect() - take frames out of the ring
- * @port: of the ring, locked
- * @frames: list to append skbs to
+ * nll_rx_receive() - take frames out of the ring and hand them to the stack
+ * @port: of the ring
  * @budget: how many descriptors to look at, at most
- * @softirq: not in the interrupt handler
  *
- * A frame for which there is no buffer stays where it is, so that the ring
- * fills up and the card drops what comes then, at no cost to anybody.
- *
- * Return: how many descriptors were given back to the card.
+ * Return: how many were given back to the card.
  */
-unsigned int nll_rx_collect(struct nll_port *port, struct list_head *frames,
-			    unsigned int budget, bool softirq)
+unsigned int nll_rx_receive(struct nll_port *port, unsigned int budget)
 {
 	unsigned int packets = 0, bytes = 0, done = 0;
 	struct nll_rx_ring *ring = &port->rx;
+	struct sk_buff *skb;
 
-	lockdep_assert_held(&port->lock);
-	ring->stuck = false;
-	while (done < budget) {
-		struct nll_rx_desc *desc = &ring->desc[ring->next];
-		u64 word = le64_to_cpu(READ_ONCE(desc->done));
-		struct sk_buff *skb;
-
-		if (!(word & NLL_RXD_DD))
-			break;
-		dma_rmb();
-		skb = nll_rx_frame(port, word, softirq);
-		if (ring->stuck) {
-			port->counters.held++;
-			break;
-		}
-		if (likely(skb)) {
-			packets++;
-			bytes += skb->len + ETH_HLEN;
-			list_add_tail(&skb->list, frames);
-		}
-		desc->done = 0;
-		if (++ring->next == ring->count)
-			ring->next = 0;
-		done++;
+	for (; done < budget && nll_rx_next(port, &skb); done++) {
+		if (unlikely(!skb))
+			continue;
+		packets++;
+		bytes += skb->len + ETH_HLEN;
+		nll_rx_deliver(port, skb);
 	}
 	if (!done)
 		return 0;
@@ -292,3 +346,4 @@ unsigned int nll_rx_collect(struct nll_port *port, struct list_head *frames,
 	nll_rx_count(port, packets, bytes);
 	return done;
 }
+EXPORT_SYMBOL_IF_KUNIT(nll_rx_receive);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The transmit ring: one descriptor a frame. */
+/*
+ * The transmit ring: one descriptor a frame. The stack fills it under the lock of its queue,
+ * NAPI cleans it without: each writes one index, and reads the other's.
+ */
 
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <net/netdev_queues.h>
 
 #include "nll.h"
 
-/* Free descriptors below which the stack has to wait. */
-#define NLL_TX_RESERVE	2
+/* Free descriptors below which the stack has to wait, and from which it may go on. */
+#define NLL_TX_STOP	1
+#define NLL_TX_WAKE	16
 
 /**
  * nll_tx_free() - free a transmit ring that the card does not know any more
@@ -19,7 +24,7 @@
 void nll_tx_free(struct nll_port *port, struct nll_tx_ring *ring)
 {
 	if (ring->desc)
-		dma_free_coherent(&port->pdev->dev, ring->count * sizeof(*ring->desc),
+		dma_free_coherent(port->dev, ring->count * sizeof(*ring->desc),
 				  ring->desc, ring->dma);
 	kvfree(ring->buffers);
 	memset(ring, 0, sizeof(*ring));
@@ -37,7 +42,7 @@ int nll_tx_alloc(struct nll_port *port, struct nll_tx_ring *ring, unsigned int c
 {
 	memset(ring, 0, sizeof(*ring));
 	ring->count = count;
-	ring->desc = dma_alloc_coherent(&port->pdev->dev, count * sizeof(*ring->desc),
+	ring->desc = dma_alloc_coherent(port->dev, count * sizeof(*ring->desc),
 					&ring->dma, GFP_KERNEL);
 	ring->buffers = kvcalloc(count, sizeof(*ring->buffers), GFP_KERNEL);
 	if (ring->desc && ring->buffers)
@@ -46,26 +51,56 @@ int nll_tx_alloc(struct nll_port *port, struct nll_tx_ring *ring, unsigned int c
 	return -ENOMEM;
 }
 
+/* One descriptor stays empty: a ring that is full would look like one without a frame. */
 static unsigned int nll_tx_room(const struct nll_tx_ring *ring)
 {
-	return (ring->clean + ring->count - ring->next - 1) % ring->count;
+	unsigned int clean = READ_ONCE(ring->clean), next = READ_ONCE(ring->next);
+
+	return (clean + ring->count - next - 1) % ring->count;
 }
 
 static void nll_tx_unmap(struct nll_port *port, struct nll_tx_buffer *buffer)
 {
-	dma_unmap_single(&port->pdev->dev, buffer->dma, buffer->len, DMA_TO_DEVICE);
+	dma_unmap_single(port->dev, buffer->dma, buffer->len, DMA_TO_DEVICE);
 }
 
-/* Frames that the card has sent are done with. The queue's lock is held. */
-static unsigned int nll_tx_clean(struct nll_port *port, int budget)
+static bool nll_tx_sent(const struct nll_tx_ring *ring, unsigned int at)
 {
+	return le32_to_cpu(READ_ONCE(ring->desc[at].status)) & NLL_TXD_DD;
+}
+
+/**
+ * nll_tx_any() - whether there is something to clean
+ * @port: of the ring
+ *
+ * Return: true if a frame was sent.
+ */
+bool nll_tx_any(const struct nll_port *port)
+{
+	const struct nll_tx_ring *ring = &port->tx;
+	unsigned int clean = READ_ONCE(ring->clean);
+
+	return clean != READ_ONCE(ring->next) && nll_tx_sent(ring, clean);
+}
+
+/**
+ * nll_tx_clean() - be done with frames that the card has sent
+ * @port: of the ring; the caller owns its NAPI
+ * @budget: of NAPI, 0 if called by netpoll
+ */
+void nll_tx_clean(struct nll_port *port, int budget)
+{
+	struct netdev_queue *queue = netdev_get_tx_queue(port->netdev, 0);
+	unsigned int packets = 0, bytes = 0, clean, next;
 	struct nll_tx_ring *ring = &port->tx;
-	unsigned int packets = 0, bytes = 0;
 
-	while (ring->clean != ring->next) {
-		struct nll_tx_buffer *buffer = &ring->buffers[ring->clean];
+	clean = ring->clean;
+	/* Pairs with nll_tx_post(): what is posted is filled in. */
+	next = smp_load_acquire(&ring->next);
+	while (clean != next) {
+		struct nll_tx_buffer *buffer = &ring->buffers[clean];
 
-		if (!(le32_to_cpu(READ_ONCE(ring->desc[ring->clean].status)) & NLL_TXD_DD))
+		if (!nll_tx_sent(ring, clean))
 			break;
 		dma_rmb();
 		nll_tx_unmap(port, buffer);
@@ -73,32 +108,37 @@ static unsigned int nll_tx_clean(struct nll_port *port, int budget)
 		napi_consume_skb(buffer->skb, budget);
 		buffer->skb = NULL;
 		packets++;
-		if (++ring->clean == ring->count)
-			ring->clean = 0;
+		if (++clean == ring->count)
+			clean = 0;
 	}
+	if (!packets)
+		return;
+	WRITE_ONCE(ring->clean, clean);
 	dev_sw_netstats_tx_add(port->netdev, packets, bytes);
-	return packets;
+	netif_txq_completed_wake(queue, packets, bytes, nll_tx_room(ring), NLL_TX_WAKE);
 }
 
-/**
- * nll_tx_poll() - NAPI's poll for what was sent
- * @napi: of the transmit ring
- * @budget: 0 if called by netpoll
- *
- * Return: 0: it is done each time.
- */
-int nll_tx_poll(struct napi_struct *napi, int budget)
+/* Fill the next descriptor in. */
+static void nll_tx_post(struct nll_tx_ring *ring, struct sk_buff *skb, dma_addr_t dma)
 {
-	struct nll_port *port = container_of(napi, struct nll_port, tx_napi);
-	struct netdev_queue *queue = netdev_get_tx_queue(port->netdev, 0);
+	struct nll_tx_buffer *buffer = &ring->buffers[ring->next];
+	struct nll_tx_desc *desc = &ring->desc[ring->next];
 
-	__netif_tx_lock(queue, smp_processor_id());
-	nll_tx_clean(port, budget);
-	if (netif_tx_queue_stopped(queue) && nll_tx_room(&port->tx) > NLL_TX_RESERVE)
-		netif_tx_wake_queue(queue);
-	__netif_tx_unlock(queue);
-	napi_complete_done(napi, 0);
-	return 0;
+	buffer->skb = skb;
+	buffer->dma = dma;
+	buffer->len = skb->len;
+	desc->addr = cpu_to_le64(dma);
+	desc->cmd = cpu_to_le32(NLL_TXD_EOP | NLL_TXD_IFCS | NLL_TXD_RS | skb->len);
+	desc->status = 0;
+	/* Pairs with nll_tx_clean(). */
+	smp_store_release(&ring->next, ring->next + 1 == ring->count ? 0 : ring->next + 1);
+}
+
+/* Tell the card of all that is posted. */
+static void nll_tx_kick(struct nll_port *port)
+{
+	dma_wmb();
+	nll_write(port, NLL_TDT, port->tx.next);
 }
 
 /**
@@ -110,40 +150,37 @@ int nll_tx_poll(struct napi_struct *napi, int budget)
  */
 netdev_tx_t nll_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
+	struct netdev_queue *queue = netdev_get_tx_queue(netdev, 0);
 	struct nll_port *port = netdev_priv(netdev);
 	struct nll_tx_ring *ring = &port->tx;
-	struct nll_tx_buffer *buffer;
-	struct nll_tx_desc *desc;
+	unsigned int len;
 	dma_addr_t dma;
 
 	if (unlikely(!nll_tx_room(ring))) {
-		netif_stop_queue(netdev);
+		netif_tx_stop_queue(queue);
 		port->counters.tx_busy++;
 		return NETDEV_TX_BUSY;
 	}
+	/* A frame that is dropped may be the last one of those that wait to be told of. */
 	if (eth_skb_pad(skb))
-		return NETDEV_TX_OK;
-	dma = dma_map_single(&port->pdev->dev, skb->data, skb->len, DMA_TO_DEVICE);
-	if (unlikely(dma_mapping_error(&port->pdev->dev, dma))) {
+		goto dropped;
+	dma = dma_map_single(port->dev, skb->data, skb->len, DMA_TO_DEVICE);
+	if (unlikely(dma_mapping_error(port->dev, dma))) {
 		netdev->stats.tx_dropped++;
 		dev_kfree_skb_any(skb);
-		return NETDEV_TX_OK;
+		goto dropped;
 	}
-	buffer = &ring->buffers[ring->next];
-	buffer->skb = skb;
-	buffer->dma = dma;
-	buffer->len = skb->len;
-	desc = &ring->desc[ring->next];
-	desc->addr = cpu_to_le64(dma);
-	desc->cmd = cpu_to_le32(NLL_TXD_EOP | NLL_TXD_IFCS | NLL_TXD_RS | skb->len);
-	desc->status = 0;
-	if (++ring->next == ring->count)
-		ring->next = 0;
-	if (nll_tx_room(ring) <= NLL_TX_RESERVE)
-		netif_stop_queue(netdev);
+	/* Once it is posted it may be gone. */
+	len = skb->len;
 	skb_tx_timestamp(skb);
-	dma_wmb();
-	nll_write(port, NLL_TDT, ring->next);
+	nll_tx_post(ring, skb, dma);
+	netif_txq_maybe_stop(queue, nll_tx_room(ring), NLL_TX_STOP, NLL_TX_WAKE);
+	if (__netdev_tx_sent_queue(queue, len, netdev_xmit_more()))
+		nll_tx_kick(port);
+	return NETDEV_TX_OK;
+dropped:
+	if (!netdev_xmit_more())
+		nll_tx_kick(port);
 	return NETDEV_TX_OK;
 }
 
@@ -161,4 +198,5 @@ void nll_tx_drop_all(struct nll_port *port)
 	}
 	ring->next = 0;
 	ring->clean = 0;
+	netdev_tx_reset_queue(netdev_get_tx_queue(port->netdev, 0));
 }

@@ -20,7 +20,7 @@ from typing import Any
 from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.guest.nics import MODEL, RECEIVER_SLOT
+from lab.guest.nics import IN_TREE, MODEL, OURS, RECEIVER_SLOT, Nic
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
@@ -41,8 +41,7 @@ IP = struct.Struct("!BBHHHBBH4s4s")
 UDP_HEADER = struct.Struct("!HHHH")
 STAMP = struct.Struct("!IIQQ")
 
-DRIVERS = {"e1000": "", "napi_livelock": "echo hybrid > /sys/class/net/eth0/nll/mode && "}
-"""Drivers, and what the shell in the guest does with each before frames come."""
+DRIVERS = (IN_TREE, OURS)
 RATE_MAX = 1_000_000
 SECONDS_MAX = 600
 PAUSE_S = 0.001
@@ -122,6 +121,7 @@ class Flood:
     driver: str
     rate: int
     seconds: int
+    governor: bool = False
 
     def __post_init__(self) -> None:
         """Raises LabError for what cannot be."""
@@ -146,11 +146,16 @@ class Flood:
 
     def boot(self, port: int, sender: int) -> Boot:
         """The driver, the interface, the application."""
+        mode = "auto" if self.governor else "off"
         script = (
-            f"{DRIVERS[self.driver]}ip addr add {ADDRESS}/24 dev eth0 && ip link set eth0 up && "
+            f"rxmode --governor eth0 mode {mode} && "
+            f"ip addr add {ADDRESS}/24 dev eth0 && ip link set eth0 up && "
             f"livelock-apps --hog --port {PORT} --seconds {self.seconds} --label {self.driver}"
         )
+        card = Nic(RECEIVER_SLOT).address
+        override = f"echo {self.driver} >/sys/bus/pci/devices/{card}/driver_override"
         programs = (
+            Program("card", ("sh", "-c", override)),
             Program("driver", ("@insmod", self.driver)),
             Program("flood", ("sh", "-c", script), self.seconds + 60),
         )
@@ -172,7 +177,7 @@ def run(paths: Paths, flood: Flood) -> BootResult:
 
 def _main(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
-    result = run(paths, Flood(args.driver, args.rate, args.seconds))
+    result = run(paths, Flood(args.driver, args.rate, args.seconds, args.governor))
     for line in result.program("flood").output:
         print(line)
     if not result.ok:
@@ -184,7 +189,8 @@ def register(subparsers: Any) -> None:
     """Add the `flood` verb."""
     text = "send frames from the host to a guest's card, over loopback; a cross-check"
     parser = subparsers.add_parser("flood", help=text, description=text)
-    parser.add_argument("--driver", default="napi_livelock", help=", ".join(DRIVERS))
+    parser.add_argument("--driver", default=IN_TREE, help=", ".join(DRIVERS))
+    parser.add_argument("--governor", action="store_true", help="the receive governor decides")
     parser.add_argument("--rate", type=int, default=20000, help="frames a second (20000)")
     parser.add_argument("--seconds", type=int, default=10, help="how long (10)")
     parser.set_defaults(func=_main)

@@ -108,6 +108,8 @@ static CREW_FN(want_cpu)
 	u64 last = now_ns();
 
 	(void)i;
+	if (apps->hog_idle)
+		idle_hog_become();
 	while (!load(&crew->page->stop)) {
 		u64 now, step;
 
@@ -126,15 +128,18 @@ static CREW_FN(want_cpu)
 	return EXIT_GOOD;
 }
 
-static int open_socket(u16 port, u64 rcvbuf)
+static int open_socket(u16 port, const struct apps_options *o)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), size = (int)rcvbuf;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int size = (int)o->rcvbuf, busy_us = (int)o->busy_us;
 
 	if (fd < 0)
 		die(EXIT_FAILED, "socket: %s", strerror(errno));
-	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
-		die(EXIT_FAILED, "rcvbuf %llu: %s", rcvbuf, strerror(errno));
+	if (size && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		die(EXIT_FAILED, "rcvbuf %d: %s", size, strerror(errno));
+	if (busy_us && setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &busy_us, sizeof(busy_us)))
+		die(EXIT_UNSUPPORTED, "busy-poll %d: %s", busy_us, strerror(errno));
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		die(EXIT_FAILED, "port %u: %s", port, strerror(errno));
 	return fd;
@@ -160,12 +165,16 @@ void apps_start(struct apps *apps, const struct apps_options *options)
 	unsigned int i;
 
 	*apps = (struct apps){
-		.ports = options->ports, .hog = options->hog, .room = options->frames_max,
-		.every = options->every,
+		.ports = options->ports, .hog = options->hog, .hog_idle = options->hog_idle,
+		.room = options->frames_max, .every = options->every, .strays = options->strays,
 	};
 	make_page(apps);
-	for (i = 0; i < apps->ports; i++)
-		apps->fd[i] = open_socket((u16)(options->first_port + i), options->rcvbuf);
+	for (i = 0; i < apps->ports; i++) {
+		apps->fd[i] = open_socket((u16)(options->first_port + i), options);
+		if (apps->strays)
+			apps->stray[i] = open_socket((u16)(options->first_port + i +
+							   APPS_STRAY_PORTS), options);
+	}
 	crew_create(&apps->crew, apps->ports + 1);
 	for (i = 0; i < apps->ports; i++)
 		crew_fork(&apps->crew, serve, apps);
@@ -190,8 +199,11 @@ void apps_stop(struct apps *apps)
 	if (apps->hog)
 		idle_hog_resume();
 	crew_destroy(&apps->crew);
-	for (i = 0; i < apps->ports; i++)
+	for (i = 0; i < apps->ports; i++) {
 		close(apps->fd[i]);
+		if (apps->strays)
+			close(apps->stray[i]);
+	}
 	munmap(apps->page, apps->size);
 }
 
@@ -236,19 +248,31 @@ u64 apps_disorder(const struct apps *apps)
 	return sum(apps, offsetof(struct app, disorder));
 }
 
-u64 apps_socket_drops(const struct apps *apps)
+static u64 drops_of(int fd)
 {
 	u32 memory[SK_MEMINFO_VARS];
 	socklen_t length = sizeof(memory);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &length))
+		die(EXIT_FAILED, "SO_MEMINFO: %s", strerror(errno));
+	return memory[SK_MEMINFO_DROPS];
+}
+
+u64 apps_socket_losses(struct apps *apps)
+{
+	u8 bytes[FRAME_MAX];
 	unsigned int i;
 	u64 sum = 0;
 
 	for (i = 0; i < apps->ports; i++) {
-		if (getsockopt(apps->fd[i], SOL_SOCKET, SO_MEMINFO, memory, &length))
-			die(EXIT_FAILED, "SO_MEMINFO: %s", strerror(errno));
-		sum += memory[SK_MEMINFO_DROPS];
+		sum += drops_of(apps->fd[i]);
+		if (!apps->strays)
+			continue;
+		while (recv(apps->stray[i], bytes, sizeof(bytes), MSG_DONTWAIT) >= 0)
+			apps->left++;
+		sum += drops_of(apps->stray[i]);
 	}
-	return sum;
+	return sum + apps->left;
 }
 
 static double hog_ns(const struct app_hog *hog)

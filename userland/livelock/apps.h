@@ -50,7 +50,11 @@ struct apps {
 	size_t size;
 	unsigned int ports;
 	bool hog;
+	bool hog_idle;
 	int fd[APPS_MAX];	/* the sockets */
+	bool strays;
+	int stray[APPS_MAX];	/* those that nobody reads */
+	u64 left;		/* frames that were found in them at last */
 	u64 room;		/* for latencies of each */
 	u32 every;
 };
@@ -59,9 +63,13 @@ struct apps_options {
 	unsigned int ports;
 	u16 first_port;		/* the next one is the second application's ... */
 	u64 rcvbuf;		/* of each socket, 0: the kernel's choice */
+	unsigned int busy_us;	/* one that is empty is polled for so long at first */
 	u32 every;		/* of this many frames the last one is malformed; 0: none is */
+	bool strays;		/* or for a socket that nobody reads, on a port that is */
+#define APPS_STRAY_PORTS	1000U	/* so much higher */
 	u64 frames_max;		/* that one can receive in the window */
 	bool hog;
+	bool hog_idle;		/* it gets what nobody else wants */
 };
 
 /*
@@ -88,8 +96,11 @@ u64 apps_bad(const struct apps *apps);
 u64 apps_strange(const struct apps *apps);
 u64 apps_disorder(const struct apps *apps);
 
-/* Frames that the kernel dropped because the socket's buffer was full. */
-u64 apps_socket_drops(const struct apps *apps);
+/*
+ * Frames that the kernel dropped because the socket's buffer was full, and those that
+ * nobody has read: all of them are read now.
+ */
+u64 apps_socket_losses(struct apps *apps);
 
 /* The CPU-bound process's share of the window, 0..1. */
 double apps_hog_share(const struct apps *apps);

@@ -13,15 +13,20 @@
 
 static pid_t hog;		/* 0: there is none */
 
-void idle_hog_start(void)
+void idle_hog_become(void)
 {
 	struct sched_param param = { };
 
+	if (sched_setscheduler(0, SCHED_IDLE, &param))
+		die(EXIT_FAILED, "SCHED_IDLE: %s", strerror(errno));
+}
+
+void idle_hog_start(void)
+{
 	hog = fork_child();
 	if (hog)
 		return;
-	if (sched_setscheduler(0, SCHED_IDLE, &param))
-		die(EXIT_FAILED, "SCHED_IDLE: %s", strerror(errno));
+	idle_hog_become();
 	for (;;)
 		spin_a_little();
 }

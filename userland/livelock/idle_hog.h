@@ -13,6 +13,9 @@
 /* Start it; it dies with the caller. Exits with EXIT_FAILED when that fails. */
 void idle_hog_start(void);
 
+/* From now on the caller takes only what no other process wants of the CPU. */
+void idle_hog_become(void);
+
 /*
  * Stop it before another hog wants the whole CPU, and let it go on before that one
  * ends. Nothing is done if there is none.

@@ -17,7 +17,7 @@
 
 struct drain {
 	const struct run *run;
-	const struct apps *apps;
+	struct apps *apps;
 	struct measurement *m;
 };
 
@@ -31,7 +31,7 @@ static bool drained(void *arg)
 	m->received = apps_received(d->apps);
 	m->bad = apps_bad(d->apps);
 	m->strange = apps_strange(d->apps);
-	m->socket = apps_socket_drops(d->apps);
+	m->socket = apps_socket_losses(d->apps);
 	return !run_missing(m);
 }
 
@@ -54,7 +54,9 @@ static bool measure(const struct run *run, u64 pps)
 	const struct run_options *o = run->options;
 	struct apps_options options = {
 		.ports = o->ports, .first_port = RUN_FIRST_PORT, .rcvbuf = o->rcvbuf,
-		.frames_max = frames_max(o, pps), .hog = !o->no_hog, .every = o->every,
+		.busy_us = o->busy_us, .strays = run_strays(o),
+		.frames_max = frames_max(o, pps), .hog = !o->no_hog, .hog_idle = o->hog_idle,
+		.every = o->every,
 	};
 	struct measurement m = { .pps = pps, .duration_ms = run_duration_ms(o, pps) };
 	struct apps apps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* nic.c - the machine's 82540EM and 82574L cards: their drivers and interfaces. */
+/* nic.c - the machine's 82540EM, 82574L and virtio cards: their drivers and interfaces. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +22,10 @@
 #define VENDOR		"0x8086"
 #define DEVICE_82540EM	"0x100e"
 #define DEVICE_82574L	"0x10d3"
+#define VIRTIO_VENDOR	"0x1af4"
+#define VIRTIO_NET	"0x1041"
+#define VIRTIO_NET_OLD	"0x1000"	/* that drivers of before version 1 take as well */
+#define SOFTNET_MAX	4096
 
 static bool file_holds(const char *directory, const char *file, const char *wanted)
 {
@@ -34,11 +38,19 @@ static bool file_holds(const char *directory, const char *file, const char *want
 	return !strcmp(text, wanted);
 }
 
+static bool is_virtio(const char *name)
+{
+	return file_holds(name, "vendor", VIRTIO_VENDOR) &&
+	       (file_holds(name, "device", VIRTIO_NET) ||
+		file_holds(name, "device", VIRTIO_NET_OLD));
+}
+
 static bool is_card(const char *name)
 {
-	return file_holds(name, "vendor", VENDOR) &&
-	       (file_holds(name, "device", DEVICE_82540EM) ||
-		file_holds(name, "device", DEVICE_82574L));
+	return is_virtio(name) ||
+	       (file_holds(name, "vendor", VENDOR) &&
+		(file_holds(name, "device", DEVICE_82540EM) ||
+		 file_holds(name, "device", DEVICE_82574L)));
 }
 
 static int by_address(const void *left, const void *right)
@@ -46,22 +58,38 @@ static int by_address(const void *left, const void *right)
 	return strcmp(((const struct nic *)left)->pci, ((const struct nic *)right)->pci);
 }
 
+/* The name of the last entry of a directory that begins with @start, "" without one. */
+static void find_entry(const char *path, const char *start, char *name, size_t size)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	name[0] = '\0';
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !strncmp(entry->d_name, start, strlen(start)))
+			snprintf(name, size, "%.15s", entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+/* A file of the device that the card's driver has: virtioN below that of PCI, or PCI's. */
+static void file_of(const struct nic *nic, const char *file, char *path, size_t size)
+{
+	char child[16] = "";
+
+	snprintf(path, size, DEVICES "/%s", nic->pci);
+	if (nic->virtio)
+		find_entry(path, "virtio", child, sizeof(child));
+	snprintf(path, size, DEVICES "/%s%s%s/%s", nic->pci, *child ? "/" : "", child, file);
+}
+
 /* The only entry of its net directory. */
 static void learn_name(struct nic *nic)
 {
 	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
 
-	nic->name[0] = '\0';
-	snprintf(path, sizeof(path), DEVICES "/%s/net", nic->pci);
-	dir = opendir(path);
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			snprintf(nic->name, sizeof(nic->name), "%.15s", entry->d_name);
-	closedir(dir);
+	file_of(nic, "net", path, sizeof(path));
+	find_entry(path, "", nic->name, sizeof(nic->name));
 }
 
 unsigned int nic_list(struct nic *nics)
@@ -78,6 +106,7 @@ unsigned int nic_list(struct nic *nics)
 		if (name[0] == '.' || strlen(name) >= sizeof(nics->pci) || !is_card(name))
 			continue;
 		snprintf(nics[count].pci, sizeof(nics->pci), "%.15s", name);
+		nics[count].virtio = is_virtio(name);
 		learn_name(&nics[count++]);
 	}
 	closedir(dir);
@@ -90,7 +119,7 @@ void nic_driver(const struct nic *nic, char *driver, size_t size)
 	char path[PATH_MAX], target[PATH_MAX];
 	ssize_t length;
 
-	snprintf(path, sizeof(path), DEVICES "/%s/driver", nic->pci);
+	file_of(nic, "driver", path, sizeof(path));
 	length = readlink(path, target, sizeof(target) - 1);
 	target[length < 0 ? 0 : length] = '\0';
 	snprintf(driver, size, "%s", length < 0 ? "" : strrchr(target, '/') + 1);
@@ -100,20 +129,21 @@ int nic_reserve(const struct nic *nic, const char *driver)
 {
 	char path[PATH_MAX];
 
+	if (nic->virtio)
+		return 0;
 	snprintf(path, sizeof(path), DEVICES "/%s/driver_override", nic->pci);
 	return write_text(path, driver);
 }
 
 int nic_unbind(struct nic *nic)
 {
-	char path[PATH_MAX], driver[64];
+	char path[PATH_MAX];
+	int error;
 
-	nic_driver(nic, driver, sizeof(driver));
-	if (!*driver)
-		return 0;
 	snprintf(path, sizeof(path), DEVICES "/%s/driver/unbind", nic->pci);
 	nic->name[0] = '\0';
-	return write_text(path, nic->pci);
+	error = write_text(path, nic->pci);
+	return error == -ENOENT ? 0 : error;
 }
 
 int nic_bind(struct nic *nic, const char *driver)
@@ -122,7 +152,7 @@ int nic_bind(struct nic *nic, const char *driver)
 	int error;
 
 	nic_driver(nic, has, sizeof(has));
-	if (strcmp(has, driver)) {
+	if (nic->virtio || strcmp(has, driver)) {
 		error = nic_unbind(nic);
 		if (error)
 			return error;
@@ -282,4 +312,23 @@ u64 nic_counter(const struct nic *nic, const char *name)
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/%s", nic->name, name);
 	return read_number(path, &value) ? 0 : value;
+}
+
+int softnet_sum(unsigned int column, u64 *sum)
+{
+	char text[SOFTNET_MAX], *rest = text, *line;
+	int length = read_text("/proc/net/softnet_stat", text, sizeof(text));
+
+	if (length < 0)
+		return length;
+	*sum = 0;
+	while ((line = strsep(&rest, "\n"))) {
+		unsigned int i = 0;
+		char *word;
+
+		while ((word = strsep(&line, " ")))
+			if (i++ == column)
+				*sum += strtoul(word, NULL, 16);
+	}
+	return 0;
 }

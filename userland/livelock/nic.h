@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* nic.h - the machine's 82540EM and 82574L cards: their drivers, interfaces and counters. */
+/*
+ * nic.h - the machine's 82540EM, 82574L and virtio cards: their drivers, interfaces
+ * and counters.
+ */
 #ifndef LIVELOCK_NIC_H
 #define LIVELOCK_NIC_H
 
@@ -11,6 +14,7 @@
 
 struct nic {
 	char pci[16];		/* 0000:00:10.0 */
+	bool virtio;		/* the driver's device is below that of PCI */
 	char name[IFNAMSIZ];	/* of the interface, "" without one */
 };
 
@@ -20,13 +24,17 @@ unsigned int nic_list(struct nic *nics);
 /* The name of the driver that the card has now, "" for none. */
 void nic_driver(const struct nic *nic, char *driver, size_t size);
 
-/* From now on the card takes @driver alone; a driver that it has, it keeps. 0 or -errno. */
+/*
+ * From now on the card takes @driver alone; a driver that it has, it keeps. Only
+ * virtio_net takes a virtio card, anyway. 0 or -errno.
+ */
 int nic_reserve(const struct nic *nic, const char *driver);
 
 /*
  * Give the card the driver that it is reserved for and learn its interface's
- * name. 0, -ENODEV when there is no such driver or it does not want the card,
- * or another -errno.
+ * name. A virtio card gets it anew: one that was up once keeps its buffers, and so
+ * takes frames while it is down. 0, -ENODEV when there is no such driver or it does
+ * not want the card, or another -errno.
  */
 int nic_bind(struct nic *nic, const char *driver);
 
@@ -63,5 +71,11 @@ int nic_stats(const struct nic *nic, struct nic_stat *stats, unsigned int room);
 
 /* A counter of /sys/class/net/NAME/statistics; 0 when there is none. */
 u64 nic_counter(const struct nic *nic, const char *name);
+
+/*
+ * The sum of column @column (from 0) of /proc/net/softnet_stat, a line a CPU: 0 is how many
+ * frames were processed, 1 how many a backlog had no room for. 0 or -errno.
+ */
+int softnet_sum(unsigned int column, u64 *sum);
 
 #endif /* LIVELOCK_NIC_H */

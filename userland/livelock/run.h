@@ -6,6 +6,8 @@
 #ifndef LIVELOCK_RUN_H
 #define LIVELOCK_RUN_H
 
+#include <string.h>
+
 #include "apps.h"
 #include "nic.h"
 #include "rate.h"
@@ -25,6 +27,8 @@ struct run_options {
 	unsigned int ports;
 	u32 ring;			/* receive descriptors, 0: the driver's choice */
 	u64 rcvbuf;
+	unsigned int busy_us;		/* of each socket, see apps.h */
+	int nice;			/* of the threads of threaded NAPI */
 	struct nll_rate_params rate;	/* without packets and per_ns */
 	u64 pps[RUN_RATES];		/* all ports together */
 	unsigned int rates;
@@ -40,6 +44,7 @@ struct run_options {
 	u32 every;
 	bool no_gro;
 	bool no_hog;
+	bool hog_idle;
 	bool never_idle;
 	u64 least_pps;			/* goodput, 0 for any */
 	bool stats;			/* print the driver's own counters */
@@ -59,7 +64,7 @@ struct kernel_counts {
 	u64 early;			/* by the governor: their sockets were full */
 	u64 backlog;			/* dropped before the protocols */
 	u64 other;			/* dropped by IP and UDP as not right */
-	u64 switches;			/* of strategy: the driver's and the governor's */
+	u64 switches;			/* from interrupts to rounds, or back */
 	struct nic_stat stat[RUN_STATS];	/* the driver's own */
 	unsigned int stats;
 };
@@ -82,6 +87,12 @@ struct measurement {
 void run_parse(int argc, char **argv, struct run_options *o);
 
 /* How long frames are sent at a rate. */
+/* Frames that are not for the applications are for sockets that nobody reads. */
+static inline bool run_strays(const struct run_options *o)
+{
+	return o->every && !strcmp(o->malformed, "stray");
+}
+
 u32 run_duration_ms(const struct run_options *o, u64 pps);
 
 /* run_setup.c APIs: */

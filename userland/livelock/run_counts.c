@@ -10,25 +10,6 @@
 
 #define TEXT_MAX	4096
 
-/* The sum of column @column (from 0) of /proc/net/softnet_stat, a line a CPU. */
-static u64 softnet(unsigned int column)
-{
-	char text[TEXT_MAX], *rest = text, *line;
-	u64 sum = 0;
-
-	if (read_text("/proc/net/softnet_stat", text, sizeof(text)) < 0)
-		die(EXIT_UNSUPPORTED, "/proc/net/softnet_stat cannot be read: CONFIG_PROC_FS");
-	while ((line = strsep(&rest, "\n"))) {
-		unsigned int i = 0;
-		char *word;
-
-		while ((word = strsep(&line, " ")))
-			if (i++ == column)
-				sum += strtoul(word, NULL, 16);
-	}
-	return sum;
-}
-
 /* The value of @name of @group in /proc/net/snmp: a line of names, one of values. */
 static u64 snmp(const char *text, const char *group, const char *name)
 {
@@ -96,8 +77,6 @@ static unsigned int add_driver(const struct nic *nic, struct kernel_counts *coun
 	int count = nic_stats(nic, stat, RUN_STATS), i;
 
 	for (i = 0; i < count; i++) {
-		if (!strncmp(stat[i].name, "switch", 6))
-			counts->switches += stat[i].value;
 		if (!strcmp(stat[i].name, "no_buffer"))
 			counts->dropped += stat[i].value;
 		add_stat(counts, (unsigned int)i, stat[i].name, stat[i].value);
@@ -139,7 +118,8 @@ struct kernel_counts run_counts(const struct run *run)
 		counts.dropped += nic_counter(&run->receiver[i], "rx_errors");
 		counts.stack_in += nic_counter(&run->receiver[i], "rx_packets");
 	}
-	counts.backlog = softnet(1);
+	if (softnet_sum(1, &counts.backlog))
+		die(EXIT_UNSUPPORTED, "/proc/net/softnet_stat cannot be read: CONFIG_PROC_FS");
 	counts.other = bad_packets();
 	return counts;
 }

@@ -14,6 +14,7 @@
 #define RING_MAX	4096U
 #define RCVBUF_MAX	1000000000U
 #define FRAMES_MAX	100000000U
+#define BUSY_MAX_US	100000U
 #define SIZE_MIN	66U
 #define SIZE_MAX	1514U
 
@@ -23,7 +24,7 @@ static const char usage[] =
 "Send RATE frames a second (all ports together) to applications behind network\n"
 "cards, and measure what arrives, how late, and what is left of the CPU. One\n"
 "measurement, and one JSON line, for each RATE. The first half of the machine's\n"
-"cards (82540EM, 82574L) receives, the second half (82540EM) sends.\n"
+"cards (82540EM, 82574L, virtio) receives, the second half (82540EM) sends.\n"
 "\n"
 "the receivers:\n"
 "  -D, --driver NAME     of the cards (e1000)\n"
@@ -31,8 +32,12 @@ static const char usage[] =
 "      --set ATTRIBUTE=VALUE  of each interface, below /sys/class/net/NAME\n"
 "      --ring N          receive descriptors, 16..4096 (driver's choice)\n"
 "      --rcvbuf BYTES    of each socket (kernel's choice)\n"
+"      --busy-poll US    of each socket: an empty one is polled for so long (0)\n"
+"      --nice N          of the threads of threaded NAPI, -20..19 (0)\n"
 "      --no-gro          without generic receive offload\n"
-"      --no-hog          no process beside them that wants the CPU\n"
+"      --hog-idle        the process beside them that wants the CPU gets only what nobody\n"
+"                        else wants (SCHED_IDLE): it costs every frame the same\n"
+"      --no-hog          there is no such process\n"
 "      --never-idle      nor is the CPU idle before and after; emulated by instruction\n"
 "                        counts, with idle=poll, a run then repeats exactly\n"
 "the frames:\n"
@@ -51,7 +56,8 @@ static const char usage[] =
 "                        tick always in the same phase pass through all phases (1000)\n"
 "      --tick US         frames that are due within it leave together (50)\n"
 "      --size BYTES      of a frame, 66..1514 (66)\n"
-"      --malformed KIND  truncated, length, checksum, ip-checksum, oversized (none)\n"
+"      --malformed KIND  truncated, length, checksum, ip-checksum, oversized, or stray:\n"
+"                        for a socket that nobody reads (none)\n"
 "      --every N         of N frames the last one is (10)\n"
 "the output:\n"
 "  -l, --label TEXT      goes into each line\n"
@@ -64,7 +70,9 @@ static const char usage[] =
 "  -V, --version         the version\n";
 
 enum {
-	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_NO_GRO, OPT_NO_HOG, OPT_NEVER_IDLE, OPT_SD,
+	OPT_SET = 256, OPT_RING, OPT_RCVBUF, OPT_BUSY_POLL, OPT_NICE, OPT_NO_GRO, OPT_NO_HOG,
+	OPT_HOG_IDLE,
+	OPT_NEVER_IDLE, OPT_SD,
 	OPT_ON, OPT_OFF, OPT_DEPTH, OPT_PERIOD, OPT_SEED, OPT_FRAMES, OPT_WARMUP, OPT_LAG,
 	OPT_SOON, OPT_DRIFT, OPT_TICK, OPT_SIZE, OPT_MALFORMED, OPT_EVERY, OPT_LEAST,
 	OPT_REQUIRE, OPT_STATS, OPT_JSON,
@@ -76,8 +84,11 @@ static const struct option longs[] = {
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "ring", required_argument, NULL, OPT_RING },
 	{ "rcvbuf", required_argument, NULL, OPT_RCVBUF },
+	{ "busy-poll", required_argument, NULL, OPT_BUSY_POLL },
+	{ "nice", required_argument, NULL, OPT_NICE },
 	{ "no-gro", no_argument, NULL, OPT_NO_GRO },
 	{ "no-hog", no_argument, NULL, OPT_NO_HOG },
+	{ "hog-idle", no_argument, NULL, OPT_HOG_IDLE },
 	{ "never-idle", no_argument, NULL, OPT_NEVER_IDLE },
 	{ "function", required_argument, NULL, 'f' },
 	{ "sd", required_argument, NULL, OPT_SD },
@@ -107,12 +118,20 @@ static const struct option longs[] = {
 };
 
 static const char *const malformed[] = {
-	"none", "truncated", "length", "checksum", "ip-checksum", "oversized", NULL
+	"none", "truncated", "length", "checksum", "ip-checksum", "oversized", "stray", NULL
 };
 
 static u64 milliseconds(const char *what, const char *text)
 {
 	return args_number(what, text, 1, MS_MAX) * NSEC_PER_MSEC;
+}
+
+static int nice_of(const char *text)
+{
+	bool minus = *text == '-';
+	int value = (int)args_number("nice", text + minus, 0, minus ? 20 : 19);
+
+	return minus ? -value : value;
 }
 
 static void add_set(struct run_options *o, const char *text)
@@ -144,11 +163,20 @@ static bool parse_receivers(int c, struct run_options *o)
 	case OPT_RCVBUF:
 		o->rcvbuf = args_number("rcvbuf", optarg, 1, RCVBUF_MAX);
 		return true;
+	case OPT_BUSY_POLL:
+		o->busy_us = (unsigned int)args_number("busy-poll", optarg, 0, BUSY_MAX_US);
+		return true;
+	case OPT_NICE:
+		o->nice = nice_of(optarg);
+		return true;
 	case OPT_NO_GRO:
 		o->no_gro = true;
 		return true;
 	case OPT_NO_HOG:
 		o->no_hog = true;
+		return true;
+	case OPT_HOG_IDLE:
+		o->hog_idle = true;
 		return true;
 	case OPT_NEVER_IDLE:
 		o->never_idle = true;

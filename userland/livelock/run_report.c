@@ -129,7 +129,8 @@ static void report_frames(const struct measurement *m)
 }
 
 /* Whether all frames are where they belong; if not, says so. */
-static bool all_right(const struct apps *apps, const struct measurement *m)
+static bool all_right(const struct run_options *o, const struct apps *apps,
+		      const struct measurement *m)
 {
 	struct source_counts sent = source_sum(&m->source.total);
 	u64 in = m->after.stack_in - m->before.stack_in;
@@ -143,7 +144,7 @@ static bool all_right(const struct apps *apps, const struct measurement *m)
 		{ (s64)m->bad, "are malformed and were received" },
 		{ (s64)m->strange, "are none of the source's" },
 		{ (s64)apps_disorder(apps), "are out of order" },
-		{ (s64)(fate.ring + fate.other) - (s64)sent.malformed,
+		{ (s64)(fate.ring + fate.other) - (run_strays(o) ? 0 : (s64)sent.malformed),
 		  "were refused and are good" },
 	};
 	bool good = true;
@@ -248,7 +249,7 @@ bool run_report(const struct run *run, const struct apps *apps, const struct mea
 	if (run->options->stats)
 		report_stats(m);
 	json_close();
-	good = all_right(apps, m);
+	good = all_right(run->options, apps, m);
 	good &= enough(run->options, m, goodput);
 	return run_required() && good;
 }

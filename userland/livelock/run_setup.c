@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* run_setup.c - livelock-run: cards, drivers, links, and the source. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "args.h"
 #include "clock.h"
 #include "kmod.h"
+#include "procfs.h"
 #include "run.h"
 
 /* A link is up after a second or two; an emulated card takes frames one later. */
@@ -15,6 +18,7 @@
 #define PRIME_PPS	50
 #define PRIME_MS	10000
 #define LATE_NS		(20 * NSEC_PER_SEC)
+#define TASK_MAX	64
 #define TEXT_MAX	768	/* of a configuration */
 #define CALIBRATE_PPS	20000
 #define CALIBRATE_MS	200
@@ -147,6 +151,28 @@ static void bring_up(struct run *run)
 			die(EXIT_FAILED, "%s: no link", run->receiver[i].name);
 }
 
+/* The threads of threaded NAPI are named after their interface: napi/NAME-ID. */
+static void renice(const struct nic *nic, int nice)
+{
+	char wanted[TASK_MAX], path[TASK_MAX + 16], name[TASK_MAX];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	int error = proc ? 0 : -errno;
+
+	snprintf(wanted, sizeof(wanted), "napi/%s-", nic->name);
+	while (!error && (entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%.10s/comm", entry->d_name);
+		if (read_text(path, name, sizeof(name)) > 0 &&
+		    !strncmp(name, wanted, strlen(wanted)) &&
+		    setpriority(PRIO_PROCESS, (id_t)atoi(entry->d_name), nice))
+			error = -errno;
+	}
+	if (proc)
+		closedir(proc);
+	if (error)
+		die(EXIT_FAILED, "nice %d of %s: %s", nice, wanted, strerror(-error));
+}
+
 void run_setup(struct run *run)
 {
 	unsigned int i;
@@ -164,6 +190,8 @@ void run_setup(struct run *run)
 	if (!run->options->no_hog)
 		run_calibrate(run);
 	bring_up(run);
+	for (i = 0; run->options->nice && i < run->options->ports; i++)
+		renice(&run->receiver[i], run->options->nice);
 	run_prime(run);
 }
 

@@ -2,6 +2,7 @@
 /* rxmode.c - show and set how a network device receives. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #define STATS_MAX	64
 #define TEXT_MAX	64
 #define STATS_SIZE	1024
+#define NAPI_SIZE	4096
+#define WORD_SIZE	16
 #define PATH_SIZE	128
 #define WATCH_MAX_S	86400U
 
@@ -34,41 +37,34 @@ static const char usage[] =
 "           (20000)\n"
 "\n"
 "the driver napi_livelock:\n"
-"  mode     interrupt, poll, napi, hybrid\n"
-"  limit    per cent of a CPU's time for receiving, 1..95 (50)\n"
-"  high     per cent of buffers or ring that make hybrid poll, 1..100 (40)\n"
-"  low      per cent of both that let it return, below high (20)\n"
-"  quota    frames of a port before it is the next one's turn, 1..4096 (32)\n"
-"  hold_us  how long it has to be calm before that, 20000..1000000 (50000)\n"
-"  poll_us  from one round of polling to the next, 100..10000 (1000)\n"
-"  buffers  of 512 bytes that applications may be behind, 32..2048 (160)\n"
+"  mode     interrupt, poll, napi (for which the governor may decide)\n"
+"  quota    frames of a turn of polling, 1..64 (32)\n"
+"  poll_us  from the end of a turn to the next one, 100..10000 (1000)\n"
 "\n"
 "  -g, --governor       the governor also for a device of napi_livelock\n"
+"  -n, --napi ID        its mode, of one NAPI instance of the device alone\n"
 "  -w, --watch SECONDS  show what is counted in each of SECONDS seconds\n"
 "      --json           one JSON object a line\n"
 "  -h, --help           this text\n"
 "  -V, --version        the version\n";
 
-#define NAMES_MAX	9
+#define NAMES_MAX	7
 
-/* Who decides: where its attributes are, the first @settable of which can be set. */
+/* Who decides: where its attributes are. */
 struct decider {
 	const char *directory;
 	const char *name[NAMES_MAX];
 	unsigned int names;
-	unsigned int settable;
 	const char *allowed;
 };
 
 static const struct decider driver = {
-	"nll",
-	{ "mode", "limit", "high", "low", "quota", "hold_us", "poll_us", "buffers", "state" },
-	9, 8, "mode, limit, high, low, quota, hold_us, poll_us, buffers",
+	"nll", { "mode", "quota", "poll_us" }, 3, "mode, quota, poll_us",
 };
 
 static const struct decider governor = {
 	"governor", { "mode", "limit", "high", "low", "quota", "round_us", "hold_us" },
-	7, 7, "mode, limit, high, low, quota, round_us, hold_us",
+	7, "mode, limit, high, low, quota, round_us, hold_us",
 };
 
 struct change {
@@ -82,15 +78,41 @@ struct request {
 	const struct decider *by;
 	struct change change[NAMES_MAX];
 	unsigned int changes;
+	unsigned int napi;	/* the instance whose mode is meant, 0: all */
 	unsigned int watch_s;
 	bool json;
 };
+
+/* A line for each NAPI instance: its number, its mode, and how it receives now. */
+static int read_napi(const struct request *r, char *text)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/governor/napi", r->nic.name);
+	return read_text(path, text, NAPI_SIZE);
+}
+
+static int get_of_napi(const struct request *r, char *mode)
+{
+	char text[NAPI_SIZE], *rest = text, *line;
+	int length = read_napi(r, text);
+	unsigned int id;
+
+	if (length < 0)
+		return length;
+	while ((line = strsep(&rest, "\n")))
+		if (sscanf(line, "%u %15s", &id, mode) == 2 && id == r->napi)
+			return 0;
+	return -ENXIO;
+}
 
 static int get(const struct request *r, unsigned int name, char *text)
 {
 	char path[PATH_SIZE];
 	int length;
 
+	if (r->napi && r->by == &governor && !name)
+		return get_of_napi(r, text);
 	snprintf(path, sizeof(path), "/sys/class/net/%s/%s/%s", r->nic.name, r->by->directory,
 		 r->by->name[name]);
 	length = read_text(path, text, TEXT_MAX);
@@ -102,18 +124,22 @@ static int get(const struct request *r, unsigned int name, char *text)
 
 static int set(const struct request *r, unsigned int name, const char *value)
 {
-	char attribute[TEXT_MAX];
+	char attribute[TEXT_MAX], of_napi[TEXT_MAX];
 
+	if (r->napi) {
+		snprintf(of_napi, sizeof(of_napi), "%u %s", r->napi, value);
+		return nic_set(&r->nic, "governor/napi", of_napi);
+	}
 	snprintf(attribute, sizeof(attribute), "%s/%s", r->by->directory, r->by->name[name]);
 	/* An empty write does not get as far as the kernel's own check. */
 	return *value ? nic_set(&r->nic, attribute, value) : -EINVAL;
 }
 
-static unsigned int settable(const struct decider *by, const char *text)
+static unsigned int name_of(const struct decider *by, const char *text)
 {
 	unsigned int i;
 
-	for (i = 0; i < by->settable; i++)
+	for (i = 0; i < by->names; i++)
 		if (!strcmp(text, by->name[i]))
 			return i;
 	die(EXIT_USAGE, "name '%s': allowed are %s", text, by->allowed);
@@ -174,8 +200,7 @@ static unsigned int read_stats(const struct request *r, struct nic_stat *stats)
 /* Not counters: they are what they are now. */
 static bool is_gauge(const char *name)
 {
-	return !strcmp(name, "buffers_held") || !strcmp(name, "ring_waiting") ||
-	       !strcmp(name, "sockets");
+	return !strcmp(name, "ring_waiting") || !strcmp(name, "sockets");
 }
 
 static void print_stats(const struct request *r, const struct nic_stat *stats,
@@ -192,6 +217,28 @@ static void print_stats(const struct request *r, const struct nic_stat *stats,
 			json_number(stats[i].name, value);
 		else if (value || !before)
 			printf("  %-20s %llu\n", stats[i].name, value);
+	}
+}
+
+static void print_napi(const struct request *r)
+{
+	char text[NAPI_SIZE], *rest = text, *line;
+	int length = read_napi(r, text);
+
+	if (length < 0)
+		die(EXIT_FAILED, "%s: napi: %s", r->nic.name, strerror(-length));
+	while ((line = strsep(&rest, "\n"))) {
+		char mode[WORD_SIZE], state[WORD_SIZE], name[TEXT_MAX], both[TEXT_MAX];
+		unsigned int id;
+
+		if (sscanf(line, "%u %15s %15s", &id, mode, state) != 3)
+			continue;
+		snprintf(name, sizeof(name), "napi_%u", id);
+		snprintf(both, sizeof(both), "%s %s", mode, state);
+		if (r->json)
+			json_text(name, both);
+		else
+			printf("  %-20s %s\n", name, both);
 	}
 }
 
@@ -222,6 +269,8 @@ static void print(const struct request *r, const struct nic_stat *before)
 		putchar('\n');
 	count = read_stats(r, stats);
 	print_stats(r, stats, before, count);
+	if (r->by == &governor)
+		print_napi(r);
 	if (r->json)
 		json_close();
 	finish_output();
@@ -251,6 +300,7 @@ static int get_by(struct request *r, const struct decider *by, char *text)
 static void parse_operands(int argc, char **argv, struct request *r)
 {
 	char text[TEXT_MAX];
+	int error;
 
 	if (optind == argc)
 		die(EXIT_USAGE, "no device; see rxmode --help");
@@ -261,15 +311,21 @@ static void parse_operands(int argc, char **argv, struct request *r)
 		die(EXIT_USAGE, "device '%s': no such network device", r->nic.name);
 	if (!r->by && get_by(r, &driver, text))
 		r->by = &governor;
-	if (r->by != &driver && get_by(r, &governor, text))
+	error = r->by == &driver ? 0 : get_by(r, &governor, text);
+	if (error == -ENXIO)
+		die(EXIT_USAGE, "napi %u: %s has no such instance", r->napi, r->nic.name);
+	if (error)
 		die(EXIT_UNSUPPORTED, "device '%s': this kernel has no CONFIG_NET_GOVERNOR",
 		    r->nic.name);
 	for (; optind < argc; optind += 2) {
 		struct change *c = &r->change[r->changes];
 
-		if (r->changes == r->by->settable)
-			die(EXIT_USAGE, "more than %u changes", r->by->settable);
-		c->name = settable(r->by, argv[optind]);
+		if (r->changes == r->by->names)
+			die(EXIT_USAGE, "more than %u changes", r->by->names);
+		c->name = name_of(r->by, argv[optind]);
+		if (r->napi && c->name)
+			die(EXIT_USAGE, "name '%s': of one instance only mode can be set",
+			    argv[optind]);
 		if (optind + 1 == argc)
 			die(EXIT_USAGE, "name '%s': a value is missing", argv[optind]);
 		c->value = argv[optind + 1];
@@ -281,6 +337,7 @@ int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "governor", no_argument, NULL, 'g' },
+		{ "napi", required_argument, NULL, 'n' },
 		{ "watch", required_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
@@ -291,10 +348,14 @@ int main(int argc, char **argv)
 	int c;
 
 	args_init("rxmode");
-	while ((c = getopt_long(argc, argv, ":gw:hV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":gn:w:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'g':
 			r.by = &governor;
+			break;
+		case 'n':
+			r.by = &governor;
+			r.napi = (unsigned int)args_number("napi", optarg, 1, UINT_MAX);
 			break;
 		case 'w':
 			r.watch_s = (unsigned int)args_number("watch", optarg, 1, WATCH_MAX_S);

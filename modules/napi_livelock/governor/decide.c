@@ -55,7 +55,7 @@ static enum nll_why nll_reason(const struct nll_governed *g,
 {
 	u64 round = (u64)p->round_us * NSEC_PER_USEC;
 
-	if (p->mode == NLL_GOVERN_POLL)
+	if (g->governing == NLL_GOVERN_POLL)
 		return seen->owed && seen->wanted ? NLL_WHY_LIMIT : NLL_WHY_ASKED;
 	if (seen->owed && seen->wanted)
 		return nll_is_hot(g, seen->now) ? NLL_WHY_HOT : NLL_WHY_LIMIT;

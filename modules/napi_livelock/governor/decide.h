@@ -80,6 +80,17 @@ static inline void nll_rest(struct nll_governed *g)
 	g->other = 0;
 }
 
+/* It is governed in another way from now on, and begins with interrupts. */
+static inline void nll_govern(struct nll_governed *g, unsigned int mode)
+{
+	nll_rest(g);
+	if (g->why != NLL_WHY_NONE)
+		g->switches++;
+	g->why = NLL_WHY_NONE;
+	g->weight = 0;
+	g->governing = mode;
+}
+
 u64 nll_decide(struct nll_governed *g, const struct nll_governor_params *p,
 	       const struct nll_seen *seen);
 

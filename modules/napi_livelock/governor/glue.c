@@ -2,8 +2,9 @@
 /*
  * The receive governor between NAPI and its decisions.
  *
- * Locking: the state of an instance belongs to who owns its NAPI_STATE_SCHED. That of
- * a CPU is changed on that CPU with softirqs off. The timer only looks.
+ * Locking: the state of an instance belongs to who owns its NAPI_STATE_SCHED, but for its
+ * mode, which is set under RTNL. That of a CPU is changed on that CPU with softirqs off.
+ * The timer only looks.
  */
 
 #include <linux/netdevice.h>
@@ -19,6 +20,10 @@
 #include "decide.h"
 #include "hot.h"
 #include "trace.h"
+
+/* A backlog that has to wait waits so long at least, and at most until it looks again. */
+#define NLL_BACKLOG_MIN_NS	(50 * NSEC_PER_USEC)
+#define NLL_BACKLOG_LOOK_NS	NSEC_PER_MSEC
 
 DEFINE_STATIC_KEY_FALSE(nll_governor_key);
 
@@ -37,13 +42,8 @@ static DEFINE_PER_CPU(struct nll_cpu, nll_cpu);
 
 static const struct nll_governor_params *nll_params_of(const struct napi_struct *n)
 {
-	const struct nll_governor_params *p;
-
-	/* The backlog of a CPU has no device. */
-	if (!n->dev)
-		return NULL;
-	p = &n->dev->governor;
-	return READ_ONCE(p->mode) ? p : NULL;
+	/* The backlog of a CPU has no device, and no mode but off: see nll_backlog_waits(). */
+	return READ_ONCE(n->governed.mode) ? &n->dev->governor : NULL;
 }
 
 /* Nobody has anything to do on this CPU, or only who says that all others go first. */
@@ -63,12 +63,17 @@ static bool nll_is_wanted(const struct napi_struct *n)
 /* See nll_poll_begin(). */
 void __nll_poll_begin(struct napi_struct *n)
 {
-	const struct nll_governor_params *p = nll_params_of(n);
+	unsigned int mode = READ_ONCE(n->governed.mode);
+	const struct nll_governor_params *p;
 
-	if (!p) {
-		n->governed.weight = 0;
+	if (mode != n->governed.governing)
+		nll_govern(&n->governed, mode);
+	if (!mode) {
+		if (!n->dev)
+			n->governed.began = local_clock();
 		return;
 	}
+	p = &n->dev->governor;
 	if (READ_ONCE(nll_hot_nr) && !nll_hot_begin(READ_ONCE(p->low)))
 		n->governed.weight = 0;
 	this_cpu_write(nll_polls, n);
@@ -85,14 +90,14 @@ static void nll_charge(struct nll_cpu *cpu, struct napi_struct *n, u64 now, unsi
 
 /* What is known at the end of a round. */
 static struct nll_seen nll_look(struct nll_cpu *cpu, struct napi_struct *n,
-				const struct nll_governor_params *p)
+				unsigned int limit)
 {
 	struct nll_seen seen = {
 		.now = local_clock(),
 		.wanted = nll_is_wanted(n),
 	};
 
-	nll_charge(cpu, n, seen.now, p->limit);
+	nll_charge(cpu, n, seen.now, limit);
 	if (!seen.wanted)
 		nll_cost_forgive(&cpu->cost, seen.now);
 	seen.owed = nll_cost_owed(&cpu->cost, seen.now);
@@ -108,7 +113,7 @@ bool __nll_round_over(struct napi_struct *n, int work)
 
 	if (!p || this_cpu_read(nll_polls) != n)
 		return false;
-	seen = nll_look(cpu, n, p);
+	seen = nll_look(cpu, n, READ_ONCE(p->limit));
 	nll_count(&n->governed, work, seen.now);
 	cpu->counted = true;
 	return seen.wanted && (seen.owed || n->governed.work >= READ_ONCE(p->quota) ||
@@ -116,7 +121,7 @@ bool __nll_round_over(struct napi_struct *n, int work)
 }
 
 /* See nll_next_round(). */
-u64 __nll_next_round(struct napi_struct *n, int work)
+u64 __nll_next_round(struct napi_struct *n)
 {
 	struct nll_cpu *cpu = this_cpu_ptr(&nll_cpu);
 	const struct nll_governor_params *p = nll_params_of(n);
@@ -127,14 +132,14 @@ u64 __nll_next_round(struct napi_struct *n, int work)
 	if (!p || this_cpu_read(nll_polls) != n)
 		return 0;
 	/* Nobody wants the CPU, nor did of late: there is nothing to decide. */
-	if (p->mode == NLL_GOVERN_AUTO && nll_is_free() &&
+	if (n->governed.governing == NLL_GOVERN_AUTO && nll_is_free() &&
 	    nll_is_at_rest(&n->governed)) {
 		nll_rest(&n->governed);
 		return 0;
 	}
-	seen = nll_look(cpu, n, p);
+	seen = nll_look(cpu, n, READ_ONCE(p->limit));
 	if (!cpu->counted)
-		nll_count(&n->governed, work, seen.now);
+		nll_count(&n->governed, n->governed.handed, seen.now);
 	delay = nll_decide(&n->governed, p, &seen);
 	if (n->governed.switches != switches)
 		trace_nll_governor_switch(n, delay);
@@ -181,12 +186,16 @@ bool __nll_refuse(struct sk_buff *skb)
 }
 
 /* See nll_filled(). Marks are those of the device that fills it; on the CPU of a backlog: 60 %. */
-void __nll_filled(struct sock *sk, unsigned int rmem, unsigned int rcvbuf)
+void __nll_filled(struct sock *sk)
 {
 	struct napi_struct *n = this_cpu_read(nll_polls);
-	unsigned int high = n ? READ_ONCE(n->dev->governor.high) : NLL_HIGH_DEFAULT;
+	unsigned int high;
 
-	if (100 * (u64)rmem >= (u64)high * rcvbuf)
+	/* Most of a flood are for one that is known already. */
+	if (n && nll_hot_is_last(sk))
+		return;
+	high = n ? READ_ONCE(n->dev->governor.high) : NLL_HIGH_DEFAULT;
+	if (100 * (u64)atomic_read(&sk->sk_rmem_alloc) >= (u64)high * READ_ONCE(sk->sk_rcvbuf))
 		nll_hot_add(sk);
 }
 
@@ -197,4 +206,62 @@ void __nll_refused(const struct sk_buff *skb)
 
 	if (n && skb->pkt_type == PACKET_HOST)
 		n->governed.hot++;
+}
+
+/* It may be that the CPU becomes free meanwhile: look again after a while. */
+static ktime_t nll_backlog_wait(u64 owed)
+{
+	return ns_to_ktime(clamp(owed, NLL_BACKLOG_MIN_NS, NLL_BACKLOG_LOOK_NS));
+}
+
+/*
+ * The backlog of a CPU holds what other CPUs hand on (RPS) and what is sent to itself. It
+ * has no interrupt that could be masked: who queues a frame schedules it. So all that is
+ * decided of it is whether it has to wait for what receiving owes this CPU. Frames that
+ * find it full meanwhile cost the CPU that hands them on.
+ */
+bool __nll_backlog_waits(struct napi_struct *n)
+{
+	struct nll_seen seen;
+
+	/* A thread competes like others; and nobody noted when a poll before the key began. */
+	if (n->thread || !n->governed.began)
+		return false;
+	seen = nll_look(this_cpu_ptr(&nll_cpu), n, READ_ONCE(n->governed.limit));
+	n->governed.began = 0;
+	if (!seen.owed || !seen.wanted)
+		return false;
+	n->governed.why = NLL_WHY_LIMIT;
+	n->governed.rounds[NLL_WHY_LIMIT]++;
+	trace_nll_governor_backlog(smp_processor_id(), seen.owed);
+	hrtimer_start(&n->timer, nll_backlog_wait(seen.owed), HRTIMER_MODE_REL_PINNED);
+	return true;
+}
+
+/* In the interrupt of the timer, which is on another CPU when that of @n is offline. */
+static enum hrtimer_restart nll_backlog_timer(struct hrtimer *timer)
+{
+	struct napi_struct *n = container_of(timer, struct napi_struct, timer);
+	u64 owed;
+
+	if (n != this_cpu_ptr(&softnet_data.backlog))
+		return HRTIMER_NORESTART;
+	owed = nll_cost_owed(this_cpu_ptr(&nll_cpu.cost), local_clock());
+	if (owed && !nll_is_free()) {
+		hrtimer_forward_now(timer, nll_backlog_wait(owed));
+		return HRTIMER_RESTART;
+	}
+	n->governed.why = NLL_WHY_NONE;
+	__napi_schedule_irqoff(n);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * nll_backlog_init() - prepare the backlog of a CPU for waiting
+ * @n: the backlog
+ */
+void __init nll_backlog_init(struct napi_struct *n)
+{
+	hrtimer_init(&n->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	n->timer.function = nll_backlog_timer;
 }

@@ -12,7 +12,6 @@
 
 /* The default but for the limit. */
 static const struct nll_governor_params params = {
-	.mode = NLL_GOVERN_AUTO,
 	.limit = 50,
 	.round_us = 200,
 	.hold_us = 20000,
@@ -82,18 +81,17 @@ static void governor_limit(struct kunit *test)
 /* In rounds only, and they have a limit too. */
 static void governor_poll_is_limited(struct kunit *test)
 {
-	struct nll_governor_params poll = params;
 	struct nll_governed g = { .work = 64, .hot_run = NLL_HOT_RUN };
 	struct nll_seen seen = { .now = NSEC_PER_SEC };
 
-	poll.mode = NLL_GOVERN_POLL;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &poll, &seen), 200 * US);
+	g.governing = NLL_GOVERN_POLL;
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 200 * US);
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_ASKED);
 	seen.owed = MS;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &poll, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 200 * US);
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_ASKED);
 	seen.wanted = true;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &poll, &seen), MS);
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), MS);
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_LIMIT);
 	KUNIT_EXPECT_EQ(test, g.not_before, NSEC_PER_SEC + MS);
 }
@@ -203,6 +201,25 @@ static void governor_rest(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nll_is_at_rest(&g));
 }
 
+/* Another mode begins with interrupts, and that is a switch. */
+static void governor_mode_changes(struct kunit *test)
+{
+	struct nll_governed g = { .governing = NLL_GOVERN_POLL, .work = 64 };
+	struct nll_seen seen = { .now = NSEC_PER_SEC };
+
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, g.switches, 1);
+	g.weight = NLL_HOT_PROBE;
+	nll_govern(&g, NLL_GOVERN_OFF);
+	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_NONE);
+	KUNIT_EXPECT_EQ(test, g.weight, 0);
+	KUNIT_EXPECT_EQ(test, g.switches, 2);
+	nll_govern(&g, NLL_GOVERN_AUTO);
+	KUNIT_EXPECT_EQ(test, g.switches, 2);
+	seen.now += MS;
+	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 0);
+}
+
 /* Whatever comes. */
 static void governor_switches_are_few(struct kunit *test)
 {
@@ -272,6 +289,7 @@ static struct kunit_case nll_governor_cases[] = {
 	KUNIT_CASE(governor_long_rounds),
 	KUNIT_CASE(governor_sees_a_flood),
 	KUNIT_CASE(governor_rest),
+	KUNIT_CASE(governor_mode_changes),
 	KUNIT_CASE(governor_switches_are_few),
 	KUNIT_CASE(governor_cost_limits),
 	KUNIT_CASE(governor_cost_burst),

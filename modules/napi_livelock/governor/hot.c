@@ -111,6 +111,19 @@ static void nll_hot_set(unsigned int i, struct sock *sk)
 }
 
 /**
+ * nll_hot_is_last() - is it the socket that the last frame was for, and hot?
+ * @sk: a UDP socket, on the CPU of a poll
+ *
+ * Return: false if nobody knows.
+ */
+bool nll_hot_is_last(const struct sock *sk)
+{
+	const struct nll_hot_last *last = this_cpu_ptr(&nll_hot_last);
+
+	return last->sk == sk && last->is_hot && last->changes == READ_ONCE(nll_hot_changes);
+}
+
+/**
  * nll_hot_add() - a socket is hot from now on
  * @sk: a UDP socket, in an RCU section
  */

@@ -13,6 +13,7 @@ struct sock;
 /* So many classes of ports are told apart before a socket is looked for. */
 #define NLL_HOT_PORTS	64
 
+bool nll_hot_is_last(const struct sock *sk);
 void nll_hot_add(struct sock *sk);
 bool nll_hot_begin(unsigned int low);
 bool nll_hot_any_cold(unsigned int low);

@@ -80,6 +80,24 @@ NLL_NUMBER(quota, 1, 4096);
 NLL_NUMBER(round_us, NLL_ROUND_MIN_US, NLL_ROUND_MAX_US);
 NLL_NUMBER(hold_us, NLL_GOVERN_HOLD_MIN_US, NLL_GOVERN_HOLD_MAX_US);
 
+/* The key is on for as long as a device has something governed. */
+static void nll_count_device(struct net_device *net)
+{
+	bool on = net->governor.mode;
+	struct napi_struct *n;
+
+	ASSERT_RTNL();
+	list_for_each_entry(n, &net->napi_list, dev_list)
+		on |= n->governed.mode;
+	if (on == net->governor.on)
+		return;
+	net->governor.on = on;
+	if (on)
+		static_branch_inc(&nll_governor_key);
+	else
+		static_branch_dec(&nll_governor_key);
+}
+
 static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n",
@@ -91,6 +109,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 {
 	struct net_device *net = to_net_dev(dev);
 	int mode = sysfs_match_string(nll_governings, buf);
+	struct napi_struct *n;
 
 	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
@@ -98,18 +117,70 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 		return mode;
 	if (!rtnl_trylock())
 		return restart_syscall();
-	if (!mode != !net->governor.mode) {
-		if (mode)
-			static_branch_inc(&nll_governor_key);
-		else
-			static_branch_dec(&nll_governor_key);
-	}
 	WRITE_ONCE(net->governor.mode, mode);
+	list_for_each_entry(n, &net->napi_list, dev_list)
+		if (nll_can_govern(n))
+			WRITE_ONCE(n->governed.mode, mode);
+	nll_count_device(net);
 	rtnl_unlock();
 	return size;
 }
 
 static DEVICE_ATTR_RW(mode);
+
+/* Of an instance whose mode is off nobody has brought the reason up to date. */
+static enum nll_why nll_why_of(const struct napi_struct *n)
+{
+	return READ_ONCE(n->governed.mode) ? READ_ONCE(n->governed.why) : NLL_WHY_NONE;
+}
+
+static ssize_t napi_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct net_device *net = to_net_dev(dev);
+	struct napi_struct *n;
+	ssize_t size = 0;
+
+	if (!rtnl_trylock())
+		return restart_syscall();
+	list_for_each_entry(n, &net->napi_list, dev_list)
+		if (nll_can_govern(n))
+			size += sysfs_emit_at(buf, size, "%u %s %s\n", n->napi_id,
+					      nll_governings[READ_ONCE(n->governed.mode)],
+					      nll_whys[nll_why_of(n)]);
+	rtnl_unlock();
+	return size;
+}
+
+static ssize_t napi_store(struct device *dev, struct device_attribute *attr,
+			  const char *buf, size_t size)
+{
+	struct net_device *net = to_net_dev(dev);
+	struct napi_struct *n;
+	int mode, err = -ENXIO;
+	char word[8], more;
+	unsigned int id;
+
+	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	if (sscanf(buf, "%u %7s %c", &id, word, &more) != 2)
+		return -EINVAL;
+	mode = match_string(nll_governings, NLL_GOVERNINGS, word);
+	if (mode < 0)
+		return mode;
+	if (!rtnl_trylock())
+		return restart_syscall();
+	list_for_each_entry(n, &net->napi_list, dev_list) {
+		if (n->napi_id != id || !nll_can_govern(n))
+			continue;
+		WRITE_ONCE(n->governed.mode, mode);
+		err = 0;
+	}
+	nll_count_device(net);
+	rtnl_unlock();
+	return err ?: size;
+}
+
+static DEVICE_ATTR_RW(napi);
 
 static ssize_t stats_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -123,6 +194,8 @@ static ssize_t stats_show(struct device *dev, struct device_attribute *attr, cha
 		return restart_syscall();
 	list_for_each_entry(n, &net->napi_list, dev_list) {
 		switches += READ_ONCE(n->governed.switches);
+		/* Switched off in a round: by interrupts since. */
+		switches += READ_ONCE(n->governed.why) != nll_why_of(n);
 		dropped += READ_ONCE(n->governed.dropped);
 		for (why = 0; why < NLL_WHYS; why++)
 			rounds[why] += READ_ONCE(n->governed.rounds[why]);
@@ -140,6 +213,7 @@ static DEVICE_ATTR_RO(stats);
 
 static struct attribute *nll_attrs[] = {
 	&dev_attr_mode.attr,
+	&dev_attr_napi.attr,
 	&dev_attr_stats.attr,
 	&nll_limit.attr.attr,
 	&nll_high.attr.attr,
@@ -177,7 +251,7 @@ void nll_governor_init(struct net_device *dev)
  */
 void nll_governor_exit(struct net_device *dev)
 {
-	if (dev->governor.mode)
+	if (dev->governor.on)
 		static_branch_dec(&nll_governor_key);
-	dev->governor.mode = NLL_GOVERN_OFF;
+	dev->governor.on = false;
 }

@@ -44,6 +44,19 @@ TRACE_EVENT(nll_governor_switch,
 		      __entry->wanted, __entry->gap, __entry->delay)
 );
 
+/* Softirqs are off. */
+TRACE_EVENT(nll_governor_backlog,
+	    TP_PROTO(unsigned int cpu, u64 owed), TP_ARGS(cpu, owed),
+
+	    TP_STRUCT__entry(__field(unsigned int, cpu)
+			     __field(u64, owed)),
+
+	    TP_fast_assign(__entry->cpu = cpu;
+			   __entry->owed = owed;),
+
+	    TP_printk("cpu=%u owed_ns=%llu", __entry->cpu, __entry->owed)
+);
+
 #endif /* NLL_GOVERNOR_TRACE_H */
 
 /* This part must be outside protection */

@@ -15,7 +15,7 @@
 #define TRUNCATED_SIZE	100	/* least size that such a frame claims */
 
 const char *const nll_malformed_names[] = {
-	"none", "truncated", "length", "checksum", "ip-checksum", "oversized", NULL
+	"none", "truncated", "length", "checksum", "ip-checksum", "oversized", "stray", NULL
 };
 
 struct headers {
@@ -42,12 +42,10 @@ static void set_ip_check(struct headers *h)
 
 static void build(const struct nll_target *t, u8 *bytes, u32 size)
 {
-	u32 low = readl(t->regs + NLL_RAL0), high = readl(t->regs + NLL_RAH0);
 	struct headers *h = (struct headers *)bytes;
 
 	memset(h, 0, sizeof(*h));
-	put_unaligned_le32(low, h->eth.h_dest);
-	put_unaligned_le16(high, h->eth.h_dest + 4);
+	nll_target_address(t, h->eth.h_dest);
 	h->eth.h_source[0] = 0x02;	/* locally administered */
 	h->eth.h_source[5] = t->index;
 	h->eth.h_proto = htons(ETH_P_IP);
@@ -84,6 +82,9 @@ static void spoil(const struct nll_config *c, struct nll_target *t)
 	case NLL_OVERSIZED:
 		build(t, t->bad, NLL_OVERSIZE);
 		t->bad_size = NLL_OVERSIZE;
+		break;
+	case NLL_STRAY:
+		h->udp.dest = htons(ntohs(t->port) + NLL_STRAY_PORTS);
 		break;
 	}
 }

@@ -6,12 +6,14 @@
 #ifndef NLL_SOURCE_H
 #define NLL_SOURCE_H
 
+#include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/virtio.h>
 
 #include "../rate.h"
 #include "../stamp.h"
@@ -72,6 +74,7 @@ struct nll_txd {
  * @NLL_CHECKSUM: the checksum of the UDP header is wrong
  * @NLL_IP_CHECKSUM: the checksum of the IP header is wrong
  * @NLL_OVERSIZED: the frame is longer than the link allows
+ * @NLL_STRAY: nothing, but it is for the UDP port NLL_STRAY_PORTS above the target's
  * @NLL_MALFORMED: how many there are
  */
 enum nll_malformed {
@@ -81,8 +84,11 @@ enum nll_malformed {
 	NLL_CHECKSUM,
 	NLL_IP_CHECKSUM,
 	NLL_OVERSIZED,
+	NLL_STRAY,
 	NLL_MALFORMED,
 };
+
+#define NLL_STRAY_PORTS	1000
 
 /* Their order is the enum's; ends with NULL. */
 extern const char *const nll_malformed_names[];
@@ -167,7 +173,9 @@ struct nll_device {
  * struct nll_target - a receiver
  * @dev: who sends to it
  * @pdev: its device, which another driver has; referenced
- * @regs: its registers; only read
+ * @regs: its registers; only read; NULL for a virtio card
+ * @vdev: a virtio card, referenced; NULL for one with registers
+ * @address: of a virtio card; others have theirs in registers
  * @ip: destination address
  * @port: destination port
  * @index: of the target
@@ -185,6 +193,8 @@ struct nll_target {
 	struct nll_device *dev;
 	struct pci_dev *pdev;
 	void __iomem *regs;
+	struct virtio_device *vdev;
+	u8 address[ETH_ALEN];
 	__be32 ip;
 	__be16 port;
 	u32 index;
@@ -247,7 +257,14 @@ void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 seq, u6
 
 int nll_target_add(struct nll_source *s, const char *text);
 void nll_target_clear(struct nll_source *s);
+void nll_target_address(const struct nll_target *t, u8 *address);
 unsigned int nll_target_room(const struct nll_target *t);
+
+/* virtio.c APIs: */
+
+struct virtio_device *nll_virtio_get(struct pci_dev *pdev, u8 *address);
+void nll_virtio_put(struct virtio_device *vdev);
+unsigned int nll_virtio_room(struct virtio_device *vdev);
 
 /* shoot.c APIs: */
 

@@ -5,12 +5,15 @@
  * An emulated link does not lose what its receiver has no room for: the frame
  * waits in a queue of the emulator that no counter shows. So the source looks
  * into the receiver's ring first, and counts as lost at its tail what a real
- * device would have lost there.
+ * device would have lost there. Cards of Intel's have registers for it.
  */
 #include <linux/inet.h>
 #include <linux/io.h>
+#include <linux/unaligned.h>
 
 #include "source.h"
+
+#define VIRTIO_CARD	"a virtio card that has a driver, an address and split rings"
 
 static int refuse(const char *what, const char *text, const char *allowed)
 {
@@ -50,22 +53,31 @@ static int parse_sender(const struct nll_source *s, const char *text, struct nll
 }
 
 /* Those of its registers that are looked at here are the 82574L's, too. */
-static bool can_receive(const struct pci_dev *pdev)
+static bool has_registers(const struct pci_dev *pdev)
 {
 	return pdev->vendor == NLL_VENDOR &&
 	       (pdev->device == NLL_82540EM || pdev->device == NLL_82574L);
+}
+
+static bool can_receive(const struct nll_source *s, struct pci_dev *pdev, struct nll_target *t)
+{
+	if (has_registers(pdev))
+		return !find_sender(s, pdev);
+	t->vdev = nll_virtio_get(pdev, t->address);
+	return t->vdev;
 }
 
 static int parse_receiver(const struct nll_source *s, const char *text, struct nll_target *t)
 {
 	struct pci_dev *pdev = find_device(text);
 
-	if (pdev && can_receive(pdev) && !find_sender(s, pdev)) {
+	if (pdev && can_receive(s, pdev, t)) {
 		t->pdev = pdev;
 		return 0;
 	}
 	pci_dev_put(pdev);
-	return refuse("receiver", text, "an 82540EM or 82574L that does not send itself");
+	return refuse("receiver", text, "an 82540EM or 82574L that does not send itself, or "
+		      VIRTIO_CARD);
 }
 
 static int parse(const struct nll_source *s, const char *text, struct nll_target *t)
@@ -103,8 +115,9 @@ int nll_target_add(struct nll_source *s, const char *text)
 	error = parse(s, text, t);
 	if (error)
 		return error;
-	t->regs = pci_iomap(t->pdev, 0, 0);
-	if (!t->regs) {
+	if (!t->vdev)
+		t->regs = pci_iomap(t->pdev, 0, 0);
+	if (!t->vdev && !t->regs) {
 		pci_dev_put(t->pdev);
 		return -ENOMEM;
 	}
@@ -121,9 +134,26 @@ void nll_target_clear(struct nll_source *s)
 	while (s->targets) {
 		struct nll_target *t = &s->target[--s->targets];
 
-		pci_iounmap(t->pdev, t->regs);
+		if (t->regs)
+			pci_iounmap(t->pdev, t->regs);
+		nll_virtio_put(t->vdev);
 		pci_dev_put(t->pdev);
 	}
+}
+
+/**
+ * nll_target_address() - the receiver's hardware address
+ * @t: the receiver
+ * @address: where it goes
+ */
+void nll_target_address(const struct nll_target *t, u8 *address)
+{
+	if (t->vdev) {
+		ether_addr_copy(address, t->address);
+		return;
+	}
+	put_unaligned_le32(readl(t->regs + NLL_RAL0), address);
+	put_unaligned_le16(readl(t->regs + NLL_RAH0), address + 4);
 }
 
 /**
@@ -136,6 +166,8 @@ unsigned int nll_target_room(const struct nll_target *t)
 {
 	u32 head, tail;
 
+	if (t->vdev)
+		return nll_virtio_room(t->vdev);
 	if (!(readl(t->regs + NLL_RCTL) & NLL_RCTL_EN) ||
 	    !(readl(t->regs + NLL_STATUS) & NLL_STATUS_LU))
 		return 0;

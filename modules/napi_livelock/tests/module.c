@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* nll_kunit: the driver's decisions, without a card. */
+/* nll_kunit: the driver's receive ring, without a card. */
 
 #include <linux/module.h>
 
 #include "tests.h"
 
-kunit_test_suites(&nll_frame_suite, &nll_pool_suite, &nll_strategy_suite, &nll_window_suite);
+kunit_test_suites(&nll_frame_suite, &nll_rx_suite);
 
 MODULE_DESCRIPTION("KUnit tests of napi_livelock");
 MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

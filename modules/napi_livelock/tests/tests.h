@@ -6,8 +6,6 @@
 #include <kunit/test.h>
 
 extern struct kunit_suite nll_frame_suite;
-extern struct kunit_suite nll_pool_suite;
-extern struct kunit_suite nll_strategy_suite;
-extern struct kunit_suite nll_window_suite;
+extern struct kunit_suite nll_rx_suite;
 
 #endif /* NLL_TESTS_H */

@@ -7,13 +7,16 @@ from lab import LabError
 
 # QEMU's models: the 82540EM, which is the default, the 82574L and a paravirtual one.
 MODEL = "e1000"
-MODELS = (MODEL, "e1000e", "virtio-net-pci")
+MODEL_VIRTIO = "virtio-net-pci"
+MODELS = (MODEL, "e1000e", MODEL_VIRTIO)
 PORTS_MAX = 8
 
-# Modules of the guest for such cards: our driver, the in-tree one, the source of frames.
+# Drivers of the guest for such cards: ours, those in the tree, the source of frames. All but
+# that of virtio, which is built in, are modules.
 OURS = "napi_livelock"
 IN_TREE = "e1000"
 IN_TREE_82574L = "e1000e"
+VIRTIO = "virtio_net"
 SOURCE = "nll_source"
 
 # PCI slots on the root bus, clear of those that QEMU deals out from 1 on.
@@ -55,6 +58,9 @@ class Nic:
         device = f"{self.model},netdev={name},mac={self.mac},addr={self.slot:#x},romfile="
         if self.model == MODEL:
             device += f",mitigation={'on' if self.mitigation else 'off'}"
+        if self.model == MODEL_VIRTIO:
+            # See the result port in machine.py.
+            device += ",ioeventfd=off"
         return ("-netdev", f"hubport,id={name},hubid={self.hub}", "-device", device)
 
 

@@ -24,6 +24,7 @@ PACKAGES = (
     "e2fsprogs",
     "ethtool",
     "fio",
+    "iperf3",
     "iproute2",
     "kmod",
     "procps",

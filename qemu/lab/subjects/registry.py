@@ -78,7 +78,7 @@ def _suites_of_matrix(kernel: str) -> tuple[Boot, ...]:
 def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
     """All suites for a kernel; short ones use the shorter form of their programs."""
     if kernel == "torture":
-        return lottery_suite.long_boots()
+        return (*lottery_suite.long_boots(), *livelock_suite.long_boots())
     if kernel in MATRIX:
         found = _suites_of_matrix(kernel)
     else:

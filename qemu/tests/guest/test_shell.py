@@ -55,6 +55,8 @@ def test_link(lab_paths: Paths) -> None:
 
         typist.wait_for(b"# ", BOOT_S)
         typist.type(
+            b"for card in 10 18; do cd /sys/bus/pci/devices/0000:00:$card.0; "
+            b"echo napi_livelock >driver_override; done; "
             b"insmod /lab/modules/napi_livelock.ko; ip netns add far; ip link set eth1 netns far; "
             b"ip address add 10.9.0.1/24 dev eth0; ip link set eth0 up; "
             b"ip -n far address add 10.9.0.2/24 dev eth1; ip -n far link set eth1 up\r"

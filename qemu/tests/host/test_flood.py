@@ -62,11 +62,13 @@ def test_the_guest_takes_frames_from_the_sender_alone() -> None:
     assert machine.modules == ("e1000",) and machine.real_time
 
 
-@pytest.mark.parametrize(("driver", "hybrid"), [("e1000", False), ("napi_livelock", True)])
-def test_the_plan(driver: str, hybrid: bool) -> None:
-    text = Flood(driver, 1000, 5).boot(1, 2).render()
+@pytest.mark.parametrize("driver", flood.DRIVERS)
+@pytest.mark.parametrize(("governor", "mode"), [(False, "off"), (True, "auto")])
+def test_the_plan(driver: str, governor: bool, mode: str) -> None:
+    text = Flood(driver, 1000, 5, governor).boot(1, 2).render()
     assert f"@insmod\t{driver}" in text and "--seconds 5" in text
-    assert ("echo hybrid" in text) is hybrid
+    assert f"echo {driver} >/sys/bus/pci/devices/0000:00:10.0/driver_override" in text
+    assert f"rxmode --governor eth0 mode {mode}" in text
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,9 @@ def test_nics() -> None:
     assert pairs(1)[1].address == "0000:00:18.0"
     assert "mitigation=on" in " ".join(pairs(1, mitigation=True)[0].args())
     other = Nic(RECEIVER_SLOT, mitigation=True, model="virtio-net-pci").args()
-    assert other[-1] == "virtio-net-pci,netdev=nic10,mac=02:00:00:00:00:10,addr=0x10,romfile="
+    assert other[-1] == (
+        "virtio-net-pci,netdev=nic10,mac=02:00:00:00:00:10,addr=0x10,romfile=,ioeventfd=off"
+    )
 
 
 def test_model_refused() -> None:

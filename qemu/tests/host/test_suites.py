@@ -105,7 +105,8 @@ def test_cpus_run_at_the_same_time_only_where_no_code_is_patched() -> None:
 
 def test_long_torture() -> None:
     """Each pool, on four CPUs that come and go; a million operations together, in bounded time."""
-    tortured = [suite for suite in suites("torture", short=True) if suite.machine.root is False]
+    appended = [suite for suite in suites("torture", short=True) if suite.machine.append]
+    tortured = [suite for suite in appended if suite.machine.root is False]
     pools = {word for suite in tortured for word in suite.machine.append}
     assert pools == {"lottery_pool=list", "lottery_pool=rbtree", "lottery_pool=sums"}
     operations = 0
@@ -117,6 +118,20 @@ def test_long_torture() -> None:
         assert 0 < int(option["--seconds"]) < program.timeout_s
         operations += int(option["--operations"])
     assert operations >= 1_000_000
+
+
+def test_long_torture_of_the_receive_path() -> None:
+    """Both drivers, on four CPUs at the same time, until 10,000 switches."""
+    tortured = [suite for suite in suites("torture") if suite.machine.nics]
+    drivers = set()
+    for suite in tortured:
+        (program,) = suite.programs
+        option = dict(zip(program.argv, program.argv[1:], strict=False))
+        assert suite.machine.cpus == 4 and suite.machine.parallel
+        assert int(option["--switches"]) >= 10_000
+        assert option["--driver"] in suite.machine.modules
+        drivers.add(option["--driver"])
+    assert drivers == {"napi_livelock", "e1000"}
 
 
 def test_the_torture_of_the_kernel_has_its_modules() -> None:

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 /**
- * enum nll_governing - how a device receives
+ * enum nll_governing - how a NAPI instance receives
  * @NLL_GOVERN_OFF: as without the governor
  * @NLL_GOVERN_POLL: in rounds only
  * @NLL_GOVERN_AUTO: by interrupts, and in rounds for as long as that is better
@@ -38,7 +38,8 @@ enum nll_why {
 
 /**
  * struct nll_governor_params - what is set of a device
- * @mode: enum nll_governing
+ * @mode: enum nll_governing, of instances that are added
+ * @on: the device counts for the governor's key: it, or an instance, has a mode but off
  * @limit: receiving gets at most so much of a CPU that others wait for [%], 1 to 95
  * @high: a socket is hot when its buffer is filled so far [%], 26 to 100
  * @low: and no more when it is below this [%], 1 to 25
@@ -47,10 +48,12 @@ enum nll_why {
  * @hold_us: rounds go on for so long after there was reason for them [us], 20000 to
  *	1000000
  *
- * Each is read without a lock, and may be of another moment than the others.
+ * Written under RTNL. Each is read without a lock, and may be of another moment than the
+ * others.
  */
 struct nll_governor_params {
 	unsigned int mode;
+	bool on;
 	unsigned int limit;
 	unsigned int high;
 	unsigned int low;
@@ -61,6 +64,8 @@ struct nll_governor_params {
 
 /**
  * struct nll_governed - the state of a NAPI instance
+ * @mode: enum nll_governing, as set; written under RTNL
+ * @governing: the same, of the last poll
  * @began: up to when its poll is charged [ns]
  * @ended: when the last round ended [ns]; 0: the means begin anew
  * @gap: mean time between two frames [ns]
@@ -71,6 +76,7 @@ struct nll_governor_params {
  * @until: and up to this one, as long as no hot socket is cold again [ns]
  * @wanted: how often somebody waited for the CPU of late, 256 is always
  * @work: frames of this round
+ * @handed: frames of the poll that ends
  * @hot: frames of this poll for hot sockets, and those that nobody took
  * @other: frames of this poll for others, while a socket was hot
  * @hot_run: how many came in a row for hot sockets
@@ -79,11 +85,15 @@ struct nll_governor_params {
  * @switches: from interrupts to rounds and back
  * @dropped: frames that were dropped before IP
  * @rounds: by reason
+ * @limit: of a CPU's backlog only: what the device of the last frame that was queued may
+ *	have of the CPU [%], 0 if it is not governed; written under the backlog's lock
  *
- * Whoever owns NAPI_STATE_SCHED may write it. The timer and readers of counters only
- * read, and may see a value of before.
+ * Whoever owns NAPI_STATE_SCHED may write what is not the mode. The timer and readers of
+ * counters only read, and may see a value of before.
  */
 struct nll_governed {
+	unsigned int mode;
+	unsigned int governing;
 	u64 began;
 	u64 ended;
 	u64 gap;
@@ -94,6 +104,7 @@ struct nll_governed {
 	u64 until;
 	unsigned int wanted;
 	unsigned int work;
+	int handed;
 	unsigned int hot;
 	unsigned int other;
 	unsigned int hot_run;
@@ -102,6 +113,7 @@ struct nll_governed {
 	u64 switches;
 	u64 dropped;
 	u64 rounds[NLL_WHYS];
+	unsigned int limit;
 };
 
 #endif /* _LINUX_NLL_GOVERNED_H */

@@ -16,10 +16,10 @@
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
+#include <net/sock.h>
 
 struct attribute_group;
 struct sk_buff;
-struct sock;
 
 #ifdef CONFIG_NET_GOVERNOR
 
@@ -38,17 +38,27 @@ void nll_governor_exit(struct net_device *dev);
 
 void __nll_poll_begin(struct napi_struct *n);
 bool __nll_round_over(struct napi_struct *n, int work);
-u64 __nll_next_round(struct napi_struct *n, int work);
+u64 __nll_next_round(struct napi_struct *n);
 bool __nll_wait_on(struct napi_struct *n);
 bool __nll_refuse(struct sk_buff *skb);
-void __nll_filled(struct sock *sk, unsigned int rmem, unsigned int rcvbuf);
+void __nll_filled(struct sock *sk);
 void __nll_refused(const struct sk_buff *skb);
 void __nll_unhashed(struct sock *sk);
+void nll_backlog_init(struct napi_struct *n);
+bool __nll_backlog_waits(struct napi_struct *n);
+
+/* Not those that only send, nor those of tunnels, whose frames another one has received. */
+static inline bool nll_can_govern(const struct napi_struct *n)
+{
+	return !test_bit(NAPI_STATE_NO_BUSY_POLL, &n->state);
+}
 
 /* @n is added to its device. */
 static inline void nll_governed_init(struct napi_struct *n)
 {
 	n->governed = (struct nll_governed){ };
+	if (nll_can_govern(n))
+		n->governed.mode = READ_ONCE(n->dev->governor.mode);
 }
 
 /* A poll of @n begins. */
@@ -78,10 +88,17 @@ static inline bool nll_round_over(struct napi_struct *n, int work)
 	return static_branch_unlikely(&nll_governor_key) && __nll_round_over(n, work);
 }
 
-/* After @work frames there are no more: the next round is in so many ns; 0: no round. */
-static inline u64 nll_next_round(struct napi_struct *n, int work)
+/* A poll of @n ends after @work frames. Noted, so that nobody has to remember it for later. */
+static inline void nll_poll_ends(struct napi_struct *n, int work)
 {
-	return static_branch_unlikely(&nll_governor_key) ? __nll_next_round(n, work) : 0;
+	if (static_branch_unlikely(&nll_governor_key))
+		n->governed.handed = work;
+}
+
+/* After these frames there are no more: the next round is in so many ns; 0: no round. */
+static inline u64 nll_next_round(struct napi_struct *n)
+{
+	return static_branch_unlikely(&nll_governor_key) ? __nll_next_round(n) : 0;
 }
 
 /* The time of a round has come, but a look says that there is no use in it yet. */
@@ -97,11 +114,12 @@ static inline bool nll_refuse(struct sk_buff *skb)
 	       __nll_refuse(skb);
 }
 
-/* @rmem of the @rcvbuf bytes that the receive buffer of @sk may have are used. */
-static inline void nll_filled(struct sock *sk, unsigned int rmem, unsigned int rcvbuf)
+/* A frame goes into the receive buffer of @sk, which may be filled. */
+static inline void nll_filled(struct sock *sk)
 {
-	if (static_branch_unlikely(&nll_governor_key) && rmem > rcvbuf / 4)
-		__nll_filled(sk, rmem, rcvbuf);
+	if (static_branch_unlikely(&nll_governor_key) &&
+	    atomic_read(&sk->sk_rmem_alloc) > READ_ONCE(sk->sk_rcvbuf) / 4)
+		__nll_filled(sk);
 }
 
 /* A full socket, or the full backlog of a CPU, did not take @skb. */
@@ -121,6 +139,40 @@ static inline void nll_unhashed(struct sock *sk)
 		__nll_unhashed(sk);
 }
 
+/*
+ * @skb is queued for the CPU whose backlog is @n, which may be another one. The backlog's
+ * lock is held.
+ */
+static inline void nll_backlog_queued(struct napi_struct *n, const struct sk_buff *skb)
+{
+	if (static_branch_unlikely(&nll_governor_key))
+		n->governed.limit = READ_ONCE(skb->dev->governor.on) ?
+					    READ_ONCE(skb->dev->governor.limit) : 0;
+}
+
+/*
+ * A poll of @n is over, and if @n is the backlog of this CPU it has to wait: it keeps
+ * NAPI_STATE_SCHED, so that nobody schedules it, is on no list, and its timer does.
+ */
+static inline bool nll_backlog_waits(struct napi_struct *n)
+{
+	return static_branch_unlikely(&nll_governor_key) && !n->dev && n->governed.limit &&
+	       __nll_backlog_waits(n);
+}
+
+/*
+ * The CPU of backlog @n is offline: did it wait? Its timer, which moved to another CPU,
+ * is stopped. Not behind the key, which may have been switched off meanwhile.
+ */
+static inline bool nll_backlog_stop(struct napi_struct *n)
+{
+	if (n->governed.why == NLL_WHY_NONE)
+		return false;
+	hrtimer_cancel(&n->timer);
+	n->governed.why = NLL_WHY_NONE;
+	return true;
+}
+
 #else
 
 static inline void nll_governed_init(struct napi_struct *n) { }
@@ -131,12 +183,17 @@ static inline void nll_poll_begin(struct napi_struct *n) { }
 static inline void nll_poll_end(struct napi_struct *n) { }
 static inline int nll_weight(const struct napi_struct *n, int weight) { return weight; }
 static inline bool nll_round_over(struct napi_struct *n, int work) { return false; }
-static inline u64 nll_next_round(struct napi_struct *n, int work) { return 0; }
+static inline void nll_poll_ends(struct napi_struct *n, int work) { }
+static inline u64 nll_next_round(struct napi_struct *n) { return 0; }
 static inline bool nll_wait_on(struct napi_struct *n) { return false; }
 static inline bool nll_refuse(struct sk_buff *skb) { return false; }
-static inline void nll_filled(struct sock *sk, unsigned int rmem, unsigned int rcvbuf) { }
+static inline void nll_filled(struct sock *sk) { }
 static inline void nll_refused(const struct sk_buff *skb) { }
 static inline void nll_unhashed(struct sock *sk) { }
+static inline void nll_backlog_init(struct napi_struct *n) { }
+static inline void nll_backlog_queued(struct napi_struct *n, const struct sk_buff *skb) { }
+static inline bool nll_backlog_waits(struct napi_struct *n) { return false; }
+static inline bool nll_backlog_stop(struct napi_struct *n) { return false; }
 
 #endif /* CONFIG_NET_GOVERNOR */
 

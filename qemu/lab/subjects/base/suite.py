@@ -11,7 +11,7 @@ from lab.suite import scenario, shell, smp_machine
 KUNIT_SUITES = (
     *("lottery_pool", "lottery_draw", "lottery_class", "lottery_currency", "lottery_lag"),
     "wrais_bounds",
-    *("nll_frame", "nll_governor", "nll_pool", "nll_strategy", "nll_window"),
+    *("nll_frame", "nll_governor", "nll_rx"),
 )
 # What they test is not there in a kernel for one CPU.
 KUNIT_SMP = ("lottery_lag",)

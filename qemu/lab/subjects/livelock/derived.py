@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from lab.report.goals import find, ratio, value
+from lab.report.goals import find, ratio
 from lab.report.records import Param, Record
 from lab.subjects.livelock import governed
 from lab.subjects.livelock import variants as v
@@ -16,13 +16,20 @@ FLAT_TIMES = 10
 """The overload in which the curve is held against its peak, times the loss-free rate."""
 LOSS_MOST = 0.001
 """Of what was offered, up to which nothing counts as lost."""
+LATE_LEAST_PCT = 0.1
+"""Of the frames: a dozen of 12,000. Smaller shares of late ones are not told apart."""
+LATE_PEERS = {
+    v.HYBRID.name: tuple(variant for variant in v.ALL if variant != v.HYBRID),
+    v.GOVERNOR.name: (
+        *(v.E1000, v.E1000_THREADED),
+        *(variant for variant in v.IN_TREES if variant != v.GOVERNOR),
+        *v.PEERS,
+    ),
+}
+"""Whom the late frames of a variant are held against."""
 
 UNITS = {
-    "flat_ratio": "ratio",
-    "over_e1000_ratio": "ratio",
-    "matched_ratio": "ratio",
-    "limit_spare_points": "points",
-    "tail_over_best": "ratio",
+    "late_over_best": "ratio",
     **governed.UNITS,
 }
 """Metrics and their units."""
@@ -36,11 +43,6 @@ def point(ports: int, offered_pps: int) -> dict[str, Param]:
         "rate_function": CONSTANT,
         "mitigation": "off",
     }
-
-
-def place(what: str, offered_pps: int) -> str:
-    """The name of a row that one parameter does not tell from the others."""
-    return f"{what} at {offered_pps // 1000}k"
 
 
 def curve(records: Sequence[Record], metric: str, variant: str, ports: int) -> dict[int, float]:
@@ -78,101 +80,39 @@ def flatness(records: Sequence[Record], variant: str, ports: int) -> float | Non
     return goodput[beyond[0]] / max(goodput.values()) if beyond else None
 
 
-def over_e1000(records: Sequence[Record], ports: int, rate: int) -> float | None:
-    """The hybrid's goodput over the in-tree driver's; one packet a second where that has none."""
-    ours = value(records, "goodput_pps", v.HYBRID.name, **point(ports, rate))
-    theirs = value(records, "goodput_pps", v.E1000.name, **point(ports, rate))
-    return ratio(ours, None if theirs is None else max(theirs, 1.0))
+def late_over_best(
+    records: Sequence[Record], name: str, rate: int
+) -> tuple[float | None, int] | None:
+    """A variant's share of late frames over that of the best of its peers, and in how many turns.
 
-
-def shares(records: Sequence[Record], ports: int, rate: int) -> dict[str, float]:
-    """What each hybrid leaves to others, in per cent."""
-    return {
-        variant.name: found
-        for variant in v.HYBRIDS
-        if (found := value(records, "user_share_pct", variant.name, **point(ports, rate)))
-        is not None
-    }
-
-
-def matched(records: Sequence[Record], threaded: str, ports: int, rate: int) -> float | None:
-    """The hybrid's goodput over threaded NAPI's, with a limit that leaves as much CPU.
-
-    0 if none of several limits leaves that much; of one limit alone that says nothing.
+    None where it, or all of them, were not measured.
     """
-    key = point(ports, rate)
-    share = value(records, "user_share_pct", threaded, **key)
-    hybrids = shares(records, ports, rate)
-    if share is None:
-        return None
-    fair = [
-        value(records, "goodput_pps", name, **key) or 0.0
-        for name, found in hybrids.items()
-        if found >= share
-    ]
-    if not fair and len(hybrids) < 2:
-        return None
-    best = max(fair, default=0.0)
-    return ratio(best, value(records, "goodput_pps", threaded, **key))
-
-
-def limit_spare(records: Sequence[Record], limit: int, rate: int) -> float | None:
-    """What all user processes have, beyond (100 - L) less the source's own cost."""
-    name, key = v.limited(limit).name, point(1, rate)
-    hog = value(records, "user_share_pct", name, **key)
-    apps = value(records, "apps_share_pct", name, **key)
-    source = value(records, "source_pct", name, **key)
-    if hog is None or apps is None or source is None:
-        return None
-    return hog + apps - (100 - limit - source)
-
-
-def tail_over_best(records: Sequence[Record], rate: int) -> float | None:
-    """The hybrid's 99 % quantile of the latency over that of the best other variant."""
-    key: dict[str, Param] = {**point(1, rate), "quantile": "p99"}
+    key = point(1, rate)
+    mine = find(records, "late_share_pct", name, **key)
     others = [
-        value(records, "latency_us", variant.name, **key)
-        for variant in v.ALL
-        if variant != v.HYBRID
+        record
+        for peer in LATE_PEERS[name]
+        for record in find(records, "late_share_pct", peer.name, **key)
     ]
-    best = min((other for other in others if other is not None), default=None)
-    return ratio(value(records, "latency_us", v.HYBRID.name, **key), best)
+    if not mine or not others:
+        return None
+    best = min(others, key=lambda record: record.value)
+    shares = [max(record.value, LATE_LEAST_PCT) for record in (mine[0], best)]
+    return ratio(*shares), min(record.n for record in (mine[0], *others))
 
 
-def _rates(records: Sequence[Record], variant: str, ports: int) -> list[int]:
-    return list(curve(records, "goodput_pps", variant, ports))
-
-
-def _turns(records: Sequence[Record], rate: int) -> int:
-    """How often the hybrid was measured at a rate."""
-    found = find(records, "goodput_pps", v.HYBRID.name, **point(1, rate))
-    return min((record.n for record in found), default=0)
+def _late(records: Sequence[Record], name: str) -> Iterator[governed.Found]:
+    free = loss_free(records, name, 1) or 0
+    for rate in curve(records, "late_share_pct", name, 1):
+        found = late_over_best(records, name, rate) if rate <= free else None
+        if found:
+            yield ("late_over_best", name, found[0], {"offered_pps": rate}, found[1])
 
 
 def _found(records: Sequence[Record]) -> Iterator[governed.Found]:
-    hybrid = v.HYBRID.name
-    for ports in sorted({int(r.params["ports"]) for r in records}):
-        yield ("flat_ratio", hybrid, flatness(records, hybrid, ports), {"ports": ports}, 1)
-        for rate in _rates(records, hybrid, ports):
-            key: dict[str, Param] = {"ports": ports, "offered_pps": rate}
-            yield ("over_e1000_ratio", hybrid, over_e1000(records, ports, rate), key, 1)
-            for threaded in (variant.name for variant in v.THREADS):
-                quotient = matched(records, threaded, ports, rate)
-                at = {**key, "at": place(threaded, rate)}
-                limits = len(shares(records, ports, rate))
-                yield ("matched_ratio", threaded, quotient, at, limits)
-    free = loss_free(records, hybrid, 1) or 0
-    for rate in _rates(records, hybrid, 1):
-        if rate <= free:
-            key = {"offered_pps": rate}
-            turns = _turns(records, rate)
-            yield ("tail_over_best", hybrid, tail_over_best(records, rate), key, turns)
+    for name in LATE_PEERS:
+        yield from _late(records, name)
     yield from governed.found(records, partial(flatness, records))
-    for limit in v.LIMITS:
-        name = v.limited(limit).name
-        for rate in _rates(records, name, 1):
-            at = {"offered_pps": rate, "at": place(f"{limit} %", rate)}
-            yield ("limit_spare_points", name, limit_spare(records, limit, rate), at, 1)
 
 
 def derived(records: Sequence[Record]) -> list[Record]:

@@ -12,13 +12,17 @@ from dataclasses import dataclass
 
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.guest.nics import SOURCE, pairs
+from lab.guest.nics import SOURCE, VIRTIO, pairs
 from lab.subjects.livelock import variants as v
 from lab.subjects.livelock.variants import Variant
 
 CONSTANT = "constant"
 FUNCTIONS = (CONSTANT, "poisson", "normal", "peaks", "ramp")
 """How the frames lie in time."""
+STRAY = "stray"
+"""Every second frame, at a constant rate, is for a socket that nobody reads."""
+STRAY_PPS = (20000, 40000)
+"""As many again as one card takes with ease, and as it takes at all."""
 MITIGATION = {"off": False, "on": True}
 """Whether the card may delay its interrupts."""
 
@@ -51,6 +55,7 @@ FLOOD_PPS = 60000
 OVERLOAD = (FLOOD_PPS, 200000)
 CALM_PPS = 2000
 LOW = (CALM_PPS, 6000)
+COST_PPS = (*LOW, 10000)
 
 
 @dataclass(frozen=True)
@@ -82,10 +87,12 @@ class Curve:
 
     def argv(self) -> tuple[str, ...]:
         """The command in the guest."""
+        stray = self.function == STRAY
         return (
             "livelock-run",
             *self.variant.options(),
-            *("--ports", str(self.ports), "--function", self.function),
+            *("--ports", str(self.ports), "--function", CONSTANT if stray else self.function),
+            *(("--malformed", "stray", "--every", "2") if stray else ()),
             *("--duration", str(self.duration_ms), "--warmup", str(WARMUP_MS)),
             *("--frames", str(self.frames), "--never-idle"),
             *(str(rate) for rate, _ in self.windows),
@@ -101,14 +108,15 @@ class Curve:
 
     def boot(self) -> Boot:
         """The guest that measures it."""
-        timeout_s = 30 + round(10 * self.busy_s())
+        timeout_s, driver = 30 + round(10 * self.busy_s()), self.variant.driver
         program = Program("curve", self.argv(), timeout_s, busy_s=self.busy_s(), what=self)
         machine = Machine(
             accel="icount",
+            kernel=self.variant.kernel,
             append=("idle=poll",),
             root=False,
             icount_shift=SHIFT,
-            modules=(SOURCE, self.variant.driver),
+            modules=(SOURCE, *(() if driver == VIRTIO else (driver,))),
             nics=pairs(self.ports, MITIGATION[self.mitigation], self.variant.model),
         )
         return Boot(self.name, machine, (program,), defer=True)
@@ -147,24 +155,33 @@ class Curves:
 Scope = tuple[Curves, ...]
 """How much is measured; no two curves of a scope are of the same name."""
 
+COST = Curves(v.COSTS, COST_PPS, turns=5)
+"""Half of it on another kernel: the price of what is switched off."""
+
 FULL: Scope = (
-    Curves((*v.ALL, *v.IN_TREES, *v.E1000E), RATES, ports=PORTS, turns=5),
-    Curves((*v.GOVERNOR_LIMITED, *v.E1000ES.governors[1:]), (30000, *OVERLOAD), ports=PORTS),
+    Curves((*v.ALL, *v.IN_TREES, *v.PEERS, *v.OTHERS), RATES, ports=PORTS, turns=5),
+    Curves((*v.GOVERNOR_LIMITED, *v.OTHERS_LIMITED), (30000, *OVERLOAD), ports=PORTS),
     Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
     Curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
     Curves((*v.ALL, v.GOVERNOR), KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
+    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), STRAY_PPS, functions=(STRAY,)),
+    COST,
 )
 
 QUICK: Scope = (
     Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000), turns=5),
-    Curves((v.limited(20), v.limited(40), v.limited(60), v.limited(80)), OVERLOAD),
-    Curves((v.E1000, *v.THREADS, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
+    Curves(v.LIMITED, OVERLOAD),
+    Curves((v.E1000, *v.THREADS, v.NAPI, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
     Curves((v.HYBRID, v.GOVERNOR), (10000, 20000), functions=("peaks",)),
     Curves(v.IN_TREES, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
+    Curves(v.PEERS, (10000, 20000, *OVERLOAD), turns=5),
+    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), STRAY_PPS, functions=(STRAY,)),
     Curves(v.GOVERNOR_LIMITED, OVERLOAD),
-    Curves(v.E1000E, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
-    Curves(v.E1000ES.governors[1:], OVERLOAD),
-    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), (6000, 20000, *OVERLOAD), ports=(3,)),
+    Curves(v.OTHERS, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
+    Curves(v.OTHERS_LIMITED, OVERLOAD),
+    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED, *v.NICED), (6000, 20000, *OVERLOAD), ports=(3,)),
+    Curves(v.OTHERS, (6000, 20000, *OVERLOAD), ports=(3,)),
+    Curves(v.OTHERS_MOST, OVERLOAD, ports=(3,)),
 )
 
 DEMO: Scope = (
@@ -174,6 +191,8 @@ DEMO: Scope = (
         duration_ms=SHORT_MS,
         frames=0,
     ),
+    # What threads leave to others is compared with what the hybrid does at other limits.
+    Curves(v.LIMITED, (60000,), duration_ms=SHORT_MS, frames=0),
 )
 
 

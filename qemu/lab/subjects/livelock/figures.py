@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from lab.report.goals import find, value
 from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import MUTED, Caption, Sheet
+from lab.subjects.livelock import governed
 from lab.subjects.livelock import variants as v
-from lab.subjects.livelock.derived import curve, flatness, loss_free, lost, matched, point
+from lab.subjects.livelock.derived import curve, flatness, loss_free, lost, point
 from lab.subjects.livelock.experiment import CONSTANT
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ Points = Mapping[str, tuple[float, float]]
 def _trades(records: Sequence[Record], ports: int, rate: int) -> dict[str, tuple[float, float]]:
     """What each variant makes of an overload."""
     points: dict[str, tuple[float, float]] = {}
-    for name in (*COLOURS, *(variant.name for variant in v.LIMITED)):
+    for name in (*COLOURS, *(variant.name for variant in v.GOVERNOR_LIMITED)):
         share = value(records, "user_share_pct", name, **point(ports, rate))
         goodput = value(records, "goodput_pps", name, **point(ports, rate))
         if share is not None and goodput is not None:
@@ -297,19 +298,21 @@ def _trades(records: Sequence[Record], ports: int, rate: int) -> dict[str, tuple
 def figure_limit(records: Sequence[Record], ports: int) -> Sheet | None:
     """Goodput against what is left of the CPU, as the limit moves."""
     points = _trades(records, ports, LIMIT_PPS)
-    limits = {variant: points[variant.name] for variant in v.LIMITED if variant.name in points}
+    limits = {
+        variant: points[variant.name] for variant in v.GOVERNOR_LIMITED if variant.name in points
+    }
     if len(limits) < 2:
         return None
-    quotient = matched(records, v.THREADED.name, ports, LIMIT_PPS)
+    both = governed.over_threads(records, point(ports, LIMIT_PPS))
     caption = Caption(
         f"Frames against CPU for others at {LIMIT_PPS:,} frames/s",
         "one card, constant rate, virtual time; on the line the limit for receiving moves",
         "Not measured.",
-        "Above and to the right is better. At threaded NAPI's share the hybrid has "
-        f"{quotient or 0:.2f} x its frames.",
+        "Above and to the right is better. At threaded NAPI's share the governor has "
+        f"{both[0] if both else 0:.2f} x its frames.",
     )
     sheet = Sheet(caption)
-    sheet.axes.plot(*zip(*limits.values(), strict=True), color=COLOURS[v.HYBRID.name], marker="o")
+    sheet.axes.plot(*zip(*limits.values(), strict=True), color=COLOURS[v.GOVERNOR.name], marker="o")
     for number, (variant, place) in enumerate(limits.items()):
         sheet.axes.annotate(
             f"{variant.limit_pct} %",

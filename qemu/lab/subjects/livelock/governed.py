@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the governor makes of in-tree drivers, beside other ways to run them."""
+"""What the governor makes of drivers, beside other ways to run them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from lab.report.goals import Goal, ratio, value
+from lab.report.goals import Goal, find, ratio, value
 from lab.report.records import Param, Record
 from lab.subjects.livelock import variants as v
-from lab.subjects.livelock.experiment import CALM_PPS, FLOOD_PPS, LOW, OVERLOAD, PORTS
+from lab.subjects.livelock.experiment import (
+    CALM_PPS,
+    COST_PPS,
+    FLOOD_PPS,
+    LOW,
+    OVERLOAD,
+    PORTS,
+    STRAY,
+    STRAY_PPS,
+)
 
 PAGE = ("Documentation/networking/receive-governor.rst",)
 LIMITS = (20, 40, 60)
@@ -22,7 +31,11 @@ UNITS = {
     "governed_stock_ratio": "ratio",
     "governed_goodput_ratio": "ratio",
     "governed_share_points": "points",
+    "governed_niced_ratio": "ratio",
+    "governed_beside_ratio": "ratio",
     "governed_limit_points": "points",
+    "governed_off_ratio": "ratio",
+    "governed_idle_ratio": "ratio",
 }
 """Metrics and their units."""
 
@@ -43,7 +56,7 @@ def _of(records: Sequence[Record], metric: str, name: str, key: dict[str, Param]
 
 
 def frontier(
-    records: Sequence[Record], key: dict[str, Param], driver: v.InTree = v.E1000S
+    records: Sequence[Record], key: dict[str, Param], driver: v.Governed = v.E1000S
 ) -> list[Point]:
     """User share in per cent and goodput of the governor, with each of its limits."""
     found = [
@@ -57,15 +70,19 @@ def frontier(
 
 
 def over_threads(
-    records: Sequence[Record], key: dict[str, Param], driver: v.InTree = v.E1000S
+    records: Sequence[Record],
+    key: dict[str, Param],
+    driver: v.Governed = v.E1000S,
+    peers: Sequence[v.Variant] = (),
 ) -> tuple[float, float] | None:
     """Goodput / that of threaded NAPI at its user share; share - its own at its goodput.
 
-    The least over the ways to run threads; None where something was not measured.
+    The least over the ways to run threads, `peers` or else those of the driver; None where
+    something was not measured.
     """
     ours = frontier(records, key, driver)
     ratios, points = [], []
-    for threads in driver.threads:
+    for threads in peers or driver.threads:
         share = _of(records, "user_share_pct", threads.name, key)
         goodput = _of(records, "goodput_pps", threads.name, key)
         if share is None or not goodput or not ours:
@@ -93,7 +110,7 @@ Found = tuple[str, str, float | None, dict[str, Param], int]
 
 
 def _of_driver(
-    records: Sequence[Record], driver: v.InTree, flat: Callable[[str, int], float | None]
+    records: Sequence[Record], driver: v.Governed, flat: Callable[[str, int], float | None]
 ) -> Iterator[Found]:
     name = driver.governor.name
     for ports in PORTS:
@@ -109,18 +126,47 @@ def _of_driver(
             if both:
                 yield ("governed_goodput_ratio", name, both[0], place, 1)
                 yield ("governed_share_points", name, both[1], place, 1)
+            niced = over_threads(records, key, driver, driver.niced) if driver.niced else None
+            if niced:
+                yield ("governed_niced_ratio", name, niced[0], place, 1)
+
+
+def _costs(records: Sequence[Record]) -> Iterator[Found]:
+    """CPU time for a frame: off over compiled out, and on but not needed over off."""
+    for metric, variant, over, rates in (
+        ("governed_off_ratio", v.SWITCHED_OFF, v.COMPILED_OUT, COST_PPS),
+        ("governed_idle_ratio", v.GOVERNOR, v.PLAIN, (CALM_PPS,)),
+    ):
+        for rate in rates:
+            both = [
+                record
+                for of in (variant, over)
+                for record in find(records, "receiving_ns", of.name, **_main(1, rate))
+            ]
+            if len(both) == 2:
+                number = ratio(both[0].value, both[1].value)
+                turns = min(record.n for record in both)
+                yield (metric, variant.name, number, {"offered_pps": rate}, turns)
 
 
 def found(records: Sequence[Record], flat: Callable[[str, int], float | None]) -> Iterator[Found]:
     """What follows from the records. flat: goodput in overload / peak of a variant, by cards."""
-    for driver in (v.E1000S, v.E1000ES):
+    for driver in (v.OWN, v.E1000S, v.E1000ES, v.VIRTIOS):
         yield from _of_driver(records, driver, flat)
+    for variant in (v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED):
+        for rate in STRAY_PPS:
+            alone = _of(records, "goodput_pps", variant.name, _main(1, rate // 2))
+            stray = {**_main(1, rate), "rate_function": STRAY}
+            beside = _of(records, "goodput_pps", variant.name, stray)
+            at_rate: dict[str, Param] = {"offered_pps": rate}
+            yield ("governed_beside_ratio", variant.name, ratio(beside, alone), at_rate, 1)
     for limit in LIMITS:
         for rate in OVERLOAD:
             part = receiving(records, v.governed(limit).name, _main(1, rate))
             off = None if part is None else abs(part - limit)
             where: dict[str, Param] = {"limit": limit, "offered_pps": rate}
             yield ("governed_limit_points", v.governed(limit).name, off, where, 1)
+    yield from _costs(records)
 
 
 def _point(name: str, metric: str, rate: int, **bound: object) -> Goal:
@@ -133,6 +179,21 @@ def _point(name: str, metric: str, rate: int, **bound: object) -> Goal:
         where=where,
         quoted=PAGE,
         **bound,  # type: ignore[arg-type]
+    )
+
+
+def _goodput(
+    name: str, governor: v.Variant, ports: int, least: float, metric: str = "governed_goodput_ratio"
+) -> Goal:
+    """At the user share of threaded NAPI in overload, over its own."""
+    return Goal(
+        name=name,
+        metric=metric,
+        variant=governor.name,
+        where={"ports": ports, "offered_pps": OVERLOAD},
+        by="offered_pps",
+        low=least,
+        quoted=PAGE,
     )
 
 
@@ -159,14 +220,11 @@ def _overload(driver: str, governor: v.Variant, ports: tuple[int, ...]) -> tuple
             form=".0f",
             quoted=PAGE,
         ),
-        Goal(
-            name=f"{driver}: goodput at the user share of threaded NAPI, governor / threaded",
-            metric="governed_goodput_ratio",
-            variant=governor.name,
-            where={"ports": 1, **flood},
-            by="offered_pps",
-            low=1.05,
-            quoted=PAGE,
+        _goodput(
+            f"{driver}: goodput at the user share of threaded NAPI, governor / threaded",
+            governor,
+            1,
+            1.05,
         ),
         Goal(
             name=f"{driver}: user share at the goodput of threaded NAPI, governor - threaded, "
@@ -182,18 +240,45 @@ def _overload(driver: str, governor: v.Variant, ports: tuple[int, ...]) -> tuple
     )
 
 
+def _other(name: str, driver: v.Governed) -> tuple[Goal, ...]:
+    """Of another driver in the tree."""
+    return (
+        *_overload(name, driver.governor, PORTS),
+        _goodput(
+            f"{name}: goodput at the user share of threaded NAPI, governor / threaded, 3 cards",
+            driver.governor,
+            3,
+            1.4,
+        ),
+    )
+
+
 GOALS = (
+    *_overload("ours", v.HYBRID, PORTS),
+    _goodput("ours: the same goodput, stretch", v.HYBRID, 1, 1.2),
     *_overload("e1000", v.GOVERNOR, PORTS),
-    Goal(
-        name="e1000: goodput at the user share of threaded NAPI, governor / threaded, 3 cards",
-        metric="governed_goodput_ratio",
-        variant=v.GOVERNOR.name,
-        where={"ports": 3, "offered_pps": OVERLOAD},
-        by="offered_pps",
-        low=1.4,
-        quoted=PAGE,
+    _goodput(
+        "e1000: goodput at the user share of threaded NAPI, governor / threaded, 3 cards",
+        v.GOVERNOR,
+        3,
+        1.4,
     ),
-    *_overload("e1000e", v.E1000ES.governor, (1,)),
+    _goodput(
+        "e1000: the same goodput, against threads with nice values of 2 and 5",
+        v.GOVERNOR,
+        1,
+        1.05,
+        "governed_niced_ratio",
+    ),
+    _goodput(
+        "e1000: the same goodput, against threads with nice values of 2 and 5, 3 cards",
+        v.GOVERNOR,
+        3,
+        1.4,
+        "governed_niced_ratio",
+    ),
+    *_other("e1000e", v.E1000ES),
+    *_other("virtio_net", v.VIRTIOS),
     _point("user share at 10k, governor", "user_share_pct", BETWEEN_PPS, low=38.0, form=".1f"),
     _point(
         "median latency at 10k, governor, us", "latency_us", BETWEEN_PPS, high=250.0, form=".0f"
@@ -208,6 +293,31 @@ GOALS = (
         by="offered_pps",
         over=v.PLAIN.name,
         high=1.05,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="CPU time for a frame, e1000, governor off / compiled out",
+        metric="governed_off_ratio",
+        by="offered_pps",
+        high=1.001,
+        form=".4f",
+        least_n=5,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="CPU time for a frame at 2k, e1000, governor on / off",
+        metric="governed_idle_ratio",
+        high=1.02,
+        least_n=5,
+        quoted=PAGE,
+    ),
+    Goal(
+        name="goodput beside a socket that nobody reads, with as many frames / alone, governor",
+        metric="governed_beside_ratio",
+        variant=v.GOVERNOR.name,
+        where={"offered_pps": STRAY_PPS},
+        by="offered_pps",
+        low=0.95,
         quoted=PAGE,
     ),
     Goal(

@@ -25,6 +25,8 @@ UNITS = {
     "goodput_pps": "packets/s",
     "user_share_pct": "%",
     "latency_us": "us",
+    "late_share_pct": "%",
+    "receiving_ns": "ns",
     "lost_pps": "packets/s",
     "buffer_full": "count",
     "switches_per_s": "1/s",
@@ -55,7 +57,8 @@ def params(curve: Curve, row: PointRow) -> dict[str, Param]:
 def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
     """Metric, value, and what tells it from others of the metric.
 
-    Without a frame in the window there is no latency, and no split between ports.
+    Without a frame in the window there is no latency, no cost of one, and no split
+    between ports.
     """
     yield ("goodput_pps", row.goodput_pps, {})
     yield ("user_share_pct", row.user_share_pct, {})
@@ -69,6 +72,9 @@ def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
     if row.latencies:
         for quantile in QUANTILES:
             yield ("latency_us", getattr(row, f"latency_{quantile}_us"), {"quantile": quantile})
+        yield ("late_share_pct", row.late_pct(), {})
+    if row.goodput_pps:
+        yield ("receiving_ns", row.receiving_ns(), {})
     if row.ports > 1 and row.port_most_pps:
         yield ("port_split", row.port_least_pps / row.port_most_pps, {})
 

@@ -8,6 +8,9 @@ from typing import ClassVar
 
 from lab import LabError
 
+LATE_NS = 1 << 20
+"""Frames that took longer are late: of the distribution's buckets the edge next to 1 ms."""
+
 
 @dataclass(frozen=True)
 class PointRow:
@@ -59,3 +62,13 @@ class PointRow:
                 raise LabError(f"livelock-run: latency_ns '{word}': must be BOUND:COUNT", 1)
             found.append((int(bound), int(count)))
         return found
+
+    def late_pct(self) -> float:
+        """The share of late frames, of those that arrived.  There must be one."""
+        late = sum(count for bound, count in self.distribution() if bound >= LATE_NS)
+        return 100 * late / self.latencies
+
+    def receiving_ns(self) -> float:
+        """CPU time for a frame that arrived, outside its application.  There must be one."""
+        share = 100 - self.user_share_pct - self.apps_share_pct - self.source_pct
+        return share / 100 * 1e9 / self.goodput_pps

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind
 from lab.guest.machine import Machine
 from lab.guest.nics import (
     IN_TREE,
     IN_TREE_82574L,
+    MODEL_VIRTIO,
     RECEIVER_SLOT,
     SOURCE,
     SOURCE_SLOT,
@@ -32,6 +34,26 @@ LEAST = "15000"
 LIVELOCKS = ("interrupt", "napi", "e1000")
 SOCKET_HOLDS = 100
 LOSS_FREE = ("--require", "lost<=0")
+
+# On several CPUs, in real time beside whatever the host does: a calm, ten times that, and
+# what has to be received of either.
+SMP_RATES = ("20000", "200000")
+SMP_LEAST = 300
+
+# In virtual time: with RPS the CPU of the application gets more frames than it can look at.
+# Without the governor the application has 40 of them a second, with it about 14,000.
+SECOND_CPU = "2"
+BACKLOG_FLOOD = "80000"
+BACKLOG_LEAST = 5000
+
+
+# The long torture: of more ports, until the governor has switched 10,000 times.
+LONG_PORTS = 4
+LONG_S = 1200
+LONG = (
+    *("--seconds", "1", "--switches", "10000", "--seldom", "64", "--pulses"),
+    *("--pps", "200000", "--tick", "1000", "--within", "20000"),
+)
 
 
 def _receive_machine(ports: int = 1) -> Machine:
@@ -75,41 +97,17 @@ def _rates(variant: livelock.Variant) -> Iterator[Program]:
     yield _receive_run(f"calm-{name}", variant, CALM, checks=LOSS_FREE, debug=debug)
 
 
-def _parameter(
-    name: str, variant: livelock.Variant, setting: str, *args: str, checks: str
-) -> Program:
-    """A run with one of the driver's parameters changed; they outlive it, so all are set."""
-    sets = {"nll/limit": "50", "nll/quota": "64", "nll/hold_us": "50000"}
-    attribute, _, value = setting.partition("=")
-    sets[attribute] = value
-    words = tuple("=".join(item) for item in sets.items())
-    changed = replace(variant, sets=(*variant.sets, *words))
-    required = tuple(word for check in checks.split() for word in ("--require", check))
-    return _receive_run(name, changed, *args, checks=required, debug=False)
-
-
-def _parameters() -> tuple[Program, ...]:
-    """What the parameters promise, each by itself."""
-    # Peaks that come and go faster than a port may switch.
-    peaks = ("--function", "peaks", "--on", "4", "--off", "4", "15000")
-    rested = "switches_per_s>=1 switches_per_s<=100"
-    # A port gives way after four frames, so it has a quarter as many turns.
-    turns = f"received>={SOCKET_HOLDS * 50} stat_turns>={SOCKET_HOLDS * 50 // 4}"
-    return (
-        # In per cent, and three points.
-        *(
-            _parameter(
-                f"limit-{limit}",
-                livelock.HYBRID,
-                f"nll/limit={limit}",
-                *(FLOOD, "200000"),
-                checks=f"receiving_pct<={limit + 3} goodput_pps>={450 * limit}",
-            )
-            for limit in (20, 40)
-        ),
-        _parameter("quota", livelock.POLL, "nll/quota=4", "--stats", FLOOD, checks=turns),
-        _parameter("hold", livelock.HYBRID, "nll/hold_us=20000", *peaks, checks=rested),
-    )
+def _parameters() -> Iterator[Program]:
+    """What the parameters of polling promise: so many frames in each turn, and no more turns."""
+    for quota, poll_us in ((4, 1000), (4, 500)):
+        sets = (*livelock.POLL.sets, f"nll/quota={quota}", f"nll/poll_us={poll_us}")
+        most = quota * 1_000_000 // poll_us
+        checks = (f"goodput_pps<={most}", f"goodput_pps>={most * 3 // 4}")
+        required = tuple(word for check in checks for word in ("--require", check))
+        variant = replace(livelock.POLL, sets=sets)
+        yield _receive_run(
+            f"turns-{quota}-{poll_us}us", variant, FLOOD, checks=required, debug=False
+        )
 
 
 def _livelock() -> Boot:
@@ -171,6 +169,8 @@ def _livelock_governor() -> Boot:
     asked = "lost<=0 stat_governor_asked>=500 latency_p50_us>=100"
     # Whoever is alone on the CPU is not limited.
     alone = ("--no-hog", "16000")
+    # As many frames for a socket that nobody reads as for the one beside it.
+    stray = ("--malformed", "stray", "--every", "2")
     return Boot(
         "livelock-governor",
         replace(_receive_machine(), modules=(SOURCE, IN_TREE)),
@@ -189,6 +189,7 @@ def _livelock_governor() -> Boot:
                 for limit in (20, 40)
             ),
             _governed("work-conserving", "limit=20", *alone, checks="goodput_pps>=15900"),
+            _governed("stray", "", *stray, "20000", checks="goodput_pps>=9900 lost_early>=4000"),
             _governed("poll", "mode=poll", CALM, checks=asked),
             _governed("threaded", "threaded", FLOOD, CALM, checks="goodput_pps>=1980"),
             _governed("quota", "quota=4", FLOOD, checks="goodput_pps>=15000"),
@@ -243,6 +244,7 @@ def _livelock_tools() -> Boot:
             refused("refuse-port", "livelock-apps --port 0"),
             refused("refuse-require", "livelock-run --require goodput_pps=1 1000"),
             scenario("livelock/no-cards"),
+            scenario("livelock/governor-napi"),
         ),
     )
 
@@ -257,14 +259,16 @@ def _livelock_driver() -> Boot:
     Each scenario can do without those before it, but rmmod is the last one.
     """
     first = ("up", "vlan", "multicast", "second-address", "promiscuous", "info", "ring")
-    then = ("features", "counters", "mtu", "address", "tracepoint", "json", "all-or-none")
+    then = ("features", "counters", "mtu", "address", "json", "all-or-none", "other-card")
+    last = ("coalesce", "gro", "tx-queue", "suspend")
     return Boot(
         "livelock-driver",
         replace(smp_machine(2), modules=(DRIVER,), nics=pairs(1)),
         (
-            *(_ping(mode) for mode in ("interrupt", "poll", "napi", "hybrid")),
-            *(scenario(f"livelock/{name}") for name in (*first, *then)),
-            refused("refuse-limit", "rxmode eth0 limit 96"),
+            *(_ping(mode) for mode in ("interrupt", "poll", "napi")),
+            *(scenario(f"livelock/{name}") for name in (*first, *then, *last)),
+            replace(scenario("livelock/tx-timeout"), provokes=(Kind.NETDEV,)),
+            refused("refuse-quota", "rxmode eth0 quota 65"),
             refused("refuse-name", "rxmode eth0 speed 9"),
             refused("refuse-value", "rxmode eth0 mode"),
             refused("refuse-device", "rxmode eth9"),
@@ -272,9 +276,98 @@ def _livelock_driver() -> Boot:
             refused("refuse-governed", "rxmode lo round_us 49"),
             scenario("livelock/governor"),
             scenario("livelock/governor-just"),
+            scenario("livelock/hostile"),
             scenario("livelock/rmmod"),
         ),
     )
+
+
+def _governed_run(mode: str, sets: tuple[str, ...], ms: int, least: int) -> tuple[str, ...]:
+    """A command for some ms at rates to come, after a fifth of it, with @least frames a second."""
+    words = (f"governor/mode={mode}", "threaded=0", *sets)
+    attributes = tuple(word for value in words for word in ("--set", value))
+    times = ("--duration", str(ms), "--warmup", str(ms // 5), "--soon", "2000")
+    required = ("--require", f"goodput_pps>={least}")
+    return ("livelock-run", "--driver", IN_TREE, *attributes, *times, *required)
+
+
+def _smp_run(name: str, mode: str, *sets: str, rates: tuple[str, ...] = SMP_RATES) -> Program:
+    """A calm and a flood in real time, in which no more than that there is no livelock holds."""
+    argv = (*_governed_run(mode, sets, 1000, SMP_LEAST), *rates)
+    return Program(name, argv, 120, debug=False)
+
+
+def _livelock_virtio() -> Boot:
+    """The source looks into the ring of a card whose driver comes and goes."""
+    nics = pairs(1, model=MODEL_VIRTIO)
+    machine = replace(smp_machine(2), modules=(SOURCE, IN_TREE), nics=nics)
+    return Boot("livelock-virtio", machine, (scenario("livelock/source-virtio"),))
+
+
+def _livelock_smp() -> Boot:
+    """Four CPUs: who receives and who wants the frames have one of their own."""
+    machine = replace(smp_machine(4, root=False), modules=(SOURCE, IN_TREE), nics=pairs(1))
+    # With RPS the others take what the first one polls.
+    steered = _smp_run("governor-rps", "auto", "queues/rx-0/rps_cpus=e", rates=SMP_RATES[:1])
+    runs = (_smp_run("governor", "auto"), _smp_run("poll", "poll"), steered)
+    return Boot("livelock-smp", machine, runs)
+
+
+def _livelock_backlog() -> Boot:
+    """One CPU polls the card, and hands all on to that of the application."""
+    machine = replace(_receive_machine(), cpus=2, root=True, modules=(SOURCE, IN_TREE))
+    steer = (f"queues/rx-0/rps_cpus={SECOND_CPU}",)
+    command = _governed_run("auto", steer, 500, BACKLOG_LEAST)
+    argv = ("taskset", SECOND_CPU, *command, BACKLOG_FLOOD)
+    return Boot("livelock-backlog", machine, (Program("flood", argv, 120, debug=False),))
+
+
+def _and_far_side() -> tuple[Nic, ...]:
+    """On one hub: the receiver, the source, and a card for the far side."""
+    return tuple(Nic(slot) for slot in (RECEIVER_SLOT, SOURCE_SLOT, SOURCE_SLOT + 1))
+
+
+def _livelock_hotplug() -> Boot:
+    """The same in real time, and that CPU goes offline."""
+    machine = replace(smp_machine(2), modules=(SOURCE, IN_TREE), nics=_and_far_side())
+    return Boot("livelock-hotplug", machine, (scenario("livelock/rps-hotplug"),))
+
+
+def _livelock_options() -> Boot:
+    """What livelock-run sets beside the driver's own attributes."""
+    machine = replace(_receive_machine(), root=True, modules=(SOURCE, IN_TREE))
+    return Boot("livelock-options", machine, (scenario("livelock/run-options"),))
+
+
+def _livelock_mitigation() -> Boot:
+    """A card that holds its interrupts back; that of the far side is on another line."""
+    nics = (Nic(RECEIVER_SLOT, mitigation=True), Nic(SOURCE_SLOT + 1))
+    machine = replace(smp_machine(2), modules=(DRIVER,), nics=nics)
+    return Boot("livelock-mitigation", machine, (scenario("livelock/interrupt-rate"),))
+
+
+def _livelock_beside() -> Boot:
+    """A flood and others on one card: the receiver, the source, a card on the far side."""
+    nics = _and_far_side()
+    machine = replace(_receive_machine(), root=True, modules=(SOURCE, IN_TREE), nics=nics)
+    return Boot("livelock-beside", machine, (scenario("livelock/tcp-beside"),))
+
+
+def _livelock_other_card() -> Boot:
+    """A flood by one card and others by another: each has a card on the far side of its hub."""
+    nics = (
+        *(Nic(RECEIVER_SLOT + hub, hub=hub) for hub in range(2)),
+        *(Nic(SOURCE_SLOT + hub, hub=hub) for hub in range(2)),
+    )
+    machine = replace(_receive_machine(), root=True, modules=(SOURCE, IN_TREE), nics=nics)
+    return Boot("livelock-other-card", machine, (scenario("livelock/tcp-other-card"),))
+
+
+def _livelock_forward() -> Boot:
+    """What comes in by one card goes out by another one, on a link without anybody else."""
+    nics = (Nic(RECEIVER_SLOT), Nic(RECEIVER_SLOT + 1, hub=1), Nic(SOURCE_SLOT))
+    machine = replace(_receive_machine(), root=True, modules=(SOURCE, IN_TREE), nics=nics)
+    return Boot("livelock-forward", machine, (scenario("livelock/forward"),))
 
 
 def _livelock_cards() -> Boot:
@@ -299,10 +392,13 @@ def _livelock_cards() -> Boot:
     return Boot("livelock-cards", machine, programs)
 
 
-def _livelock_torture(name: str, cpus: int, *args: str, calm: bool = False) -> Boot:
+def _livelock_torture(
+    name: str, cpus: int, *args: str, driver: str = DRIVER, calm: bool = False
+) -> Boot:
     """Everything about the ports changes in a flood of ten times what they take.
 
-    A flooded CPU livelocks by interrupts and NAPI: it has them in a calm only.
+    A flooded CPU livelocks by interrupts, and by NAPI without the governor: it has them in
+    a calm only.
     """
     machine = Machine(cpus=cpus, accel="icount", icount_shift=SHARE_SHIFT, root=False)
     # In virtual time a CPU runs up to the next timer, then the next one does: with a timer
@@ -315,19 +411,37 @@ def _livelock_torture(name: str, cpus: int, *args: str, calm: bool = False) -> B
     short = (*program, "10", *rate, "--within", "20000", "--no-pages")
     return Boot(
         name,
-        replace(machine, modules=(DRIVER, SOURCE), nics=pairs(2)),
-        (Program(name.removeprefix("livelock-"), (*program, "4"), 60, short=short),),
+        replace(machine, modules=(driver, SOURCE), nics=pairs(2)),
+        (Program(name.removeprefix("livelock-"), (*program, "6"), 60, short=short),),
     )
 
 
 def _livelock_tortures() -> tuple[Boot, ...]:
+    # What QEMU has kept for a card while it was deaf comes at once, and is owed for.
+    other = ("--driver", IN_TREE, "--within", "200")
     return (
         _livelock_torture("livelock-torture", 1),
         _livelock_torture("livelock-torture-smp", 4),
         _livelock_torture("livelock-torture-calm", 4, "--all-modes", "--pps", "5000", calm=True),
-        _livelock_torture("livelock-torture-governor", 1, "--governor"),
-        _livelock_torture("livelock-torture-governor-smp", 4, "--governor"),
+        _livelock_torture("livelock-torture-e1000", 1, *other, driver=IN_TREE),
+        _livelock_torture("livelock-torture-e1000-smp", 4, *other, driver=IN_TREE),
     )
+
+
+def _long_torture(driver: str) -> Boot:
+    """The torture on CPUs that run at the same time, until there was enough of it."""
+    machine = replace(smp_machine(4, root=False), parallel=True, kernel="torture")
+    program = ("livelock-torture", "--ktap", "--driver", driver, *LONG)
+    return Boot(
+        f"long-torture-{driver}",
+        replace(machine, modules=(driver, SOURCE), nics=pairs(LONG_PORTS)),
+        (Program("livelock-torture", program, LONG_S),),
+    )
+
+
+def long_boots() -> tuple[Boot, ...]:
+    """The long torture, for which there is a kernel."""
+    return (_long_torture(DRIVER), _long_torture(IN_TREE))
 
 
 def boots() -> tuple[Boot, ...]:
@@ -340,6 +454,15 @@ def boots() -> tuple[Boot, ...]:
             _livelock_tools(),
             _livelock_driver(),
             _livelock_cards(),
+            _livelock_virtio(),
+            _livelock_smp(),
+            _livelock_backlog(),
+            _livelock_hotplug(),
+            _livelock_options(),
+            _livelock_mitigation(),
+            _livelock_beside(),
+            _livelock_other_card(),
+            _livelock_forward(),
         ),
         *_livelock_tortures(),
     )

@@ -77,7 +77,7 @@ def _pool(pool: str) -> Boot:
                 "floor",
                 ("lottery-floor", "--ktap", "--seconds", "10"),
                 60,
-                short=("lottery-floor", "--ktap", "--seconds", "5"),
+                short=("lottery-floor", "--ktap", "--seconds", "5", "--most", "10"),
             ),
         ),
     )
@@ -203,7 +203,7 @@ def _nohz() -> Boot:
         (
             _share("share-3:1", 4, "--cpu", "1", "3:1"),
             # In real time no task wakes up at so exact a time.
-            Program("floor", (*floor, "5", "--meet"), 60, short=(*floor, "5")),
+            Program("floor", (*floor, "5", "--meet"), 60, short=(*floor, "5", "--most", "10")),
         ),
     )
 

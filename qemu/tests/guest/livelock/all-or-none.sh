@@ -8,6 +8,6 @@
 bring_up
 rxmode eth0 mode poll
 status=0
-rxmode eth0 mode hybrid quota 0 || status=$?
+rxmode eth0 mode interrupt quota 0 || status=$?
 test $status -eq 2
 rxmode eth0 | grep 'mode poll'

@@ -31,9 +31,21 @@ connect() {
 	ip -n far link set "$2" up
 }
 
+# Give the cards of the machine to our driver, which takes none by itself.
+take_cards() {
+	for card in /sys/bus/pci/devices/*; do
+		if [ "$(cat "$card/device")" = 0x100e ]; then
+			echo napi_livelock >"$card/driver_override"
+			echo "${card##*/}" >/sys/bus/pci/drivers_probe
+		fi
+	done
+}
+
 bring_up() {
 	if [ ! -e /sys/module/napi_livelock ]; then
 		insmod /lab/modules/napi_livelock.ko
+		[ ! -e /sys/class/net/eth0 ]
+		take_cards
 	fi
 	if [ -e /run/netns/far ]; then
 		return 0
@@ -91,6 +103,13 @@ beside() {
 	sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" /tmp/fast
 }
 
+# The receiver beside the slow one has got its frames, but for one in 75.
+beside_loses_none() {
+	cat /tmp/fast
+	[ "$(beside received)" -ge 100 ]
+	[ "$(beside lost)" -le "$(($(beside received) / 75))" ]
+}
+
 # A socket of device $1 that no program reads loses frames early. The one beside it
 # loses none of its own.
 stays_just() {
@@ -119,12 +138,82 @@ stays_just() {
 	rxmode --governor "$dev" mode off
 
 	[ "$(governor dropped)" -gt "$before" ]
-	cat /tmp/fast
-	[ "$(beside received)" -ge 100 ]
-	[ "$(beside lost)" -le "$(($(beside received) / 75))" ]
+	beside_loses_none
 	# The frozen one is gone, and so is what the governor knew of it.
 	until rmdir $slow; do
 		true
 	done
 	[ "$(governor sockets)" -eq 0 ]
+}
+
+source=/sys/kernel/debug/nll_source
+
+# The card that sends frames, and the others with the in-tree driver.
+source_and_cards() {
+	echo nll_source >/sys/bus/pci/devices/0000:00:18.0/driver_override
+	insmod /lab/modules/e1000.ko
+	insmod /lab/modules/nll_source.ko
+}
+
+# Bytes of a stream from the far side in two seconds.
+stream() {
+	busybox nc -l -p 9002 <&3 >/tmp/stream &
+	listener=$!
+	until [ -n "$(ss -Hltn 'sport = 9002')" ]; do
+		true
+	done
+	ip netns exec far timeout 2 busybox nc $near 9002 </dev/zero || true
+	kill $listener || true
+	wait $listener || true
+	bytes=$(wc -c </tmp/stream)
+	echo "$1: $bytes bytes"
+}
+
+# How many of ten questions are answered.
+ask() {
+	answers=$(ip netns exec far busybox ping -c 10 -i 0.1 -W 1 $near |
+		sed -n 's/.* \([0-9]*\) packets received.*/\1/p')
+	echo "$1: $answers answers"
+}
+
+# A machine that livelocks comes here when the flood is over.
+floods() {
+	[ "$(cat "$source/run")" = running ]
+}
+
+# The stream and the questions go on: half of what the limit of 50 % leaves of the bytes
+# that come alone, and nine answers of ten.
+goes_on() {
+	stream "$1"
+	floods
+	echo "of alone: $((bytes * 100 / alone)) %"
+	[ "$bytes" -ge $((alone / 4)) ]
+	ask "$1"
+	floods
+	[ "$answers" -ge 9 ]
+}
+
+# They go on beside a flood of address $1 of the first card, whose governor has mode $2, and
+# beside another program that wants the CPU. First the flood is for a program that cannot keep
+# up, then for one that takes nothing any more.
+goes_on_beside() {
+	mkfifo /tmp/never
+	exec 3<>/tmp/never
+	tries busybox ping -c 1 -w 4 $far
+	echo "0000:00:18.0 0000:00:10.0 $1 9001" >$source/targets
+	echo "function constant packets 60000 per_ns 1000000000 duration_ns 30000000000" \
+		>$source/config
+	stream alone
+	alone=$bytes
+	rxmode eth0 mode "$2"
+	flooded=/sys/fs/cgroup/flooded
+	mkdir $flooded
+	(echo 0 >$flooded/cgroup.procs && exec livelock-apps --port 9001 --seconds 60 >/dev/null) &
+	livelock-apps --hog --port 9003 --seconds 60 >/dev/null &
+	stream 'beside the programs'
+	echo 1 >$source/run
+	goes_on 'beside a flood'
+	echo 1 >$flooded/cgroup.freeze
+	goes_on 'beside a flood that nobody takes'
+	echo 0 >$source/run
 }

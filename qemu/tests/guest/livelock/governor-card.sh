@@ -20,6 +20,8 @@ for module in e1000 e1000e; do
 done
 card=$(device "$2")
 ethtool -i "$card" | grep -x "driver: $1"
+# Of the instances the one that receives, not that of virtio_net that only sends.
+[ "$(rxmode "$card" | grep -c '^ *napi_')" -eq 1 ]
 peer=$(device "$3")
 connect "$card" "$peer"
 # A link takes a second or two, and what is sent before is lost.

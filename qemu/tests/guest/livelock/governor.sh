@@ -14,7 +14,9 @@ status=0
 rxmode --governor eth0 mode poll low 26 || status=$?
 test $status -eq 2
 rxmode --governor --json eth0 | grep '"mode":"off"'
-# Rounds, for as long as they are asked for.
+# Rounds, for as long as they are asked for. Before that, interrupts again.
+rxmode --governor eth0 mode auto
+reach 56
 trace-cmd start -e net_governor
 rxmode --governor eth0 mode poll round_us 500
 reach 56

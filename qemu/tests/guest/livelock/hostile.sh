@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Name: hostile
+# What: Frames that nobody asked for, and full sockets, leave the card open and no rounds.
+# Needs: root cards=2 module=napi_livelock
+# Time: 120
+. "${0%/*}/common.sh"
+
+# All rounds that there were, whatever their reason.
+rounds() {
+	echo $(($(governor asked) + $(governor wanted) + $(governor limit) + $(governor hot)))
+}
+
+# Such frames come, by this command on the far side, and the card stays open, and then there
+# are no rounds.
+bears() {
+	before=$(received)
+	ip netns exec far "$@" || true
+	# As far as a slow machine sends them.
+	[ $(($(received) - before)) -ge 200 ]
+	reach 56
+	# A few, where another task wants the CPU just then; those that go on are thousands.
+	before=$(rounds)
+	reach 56
+	[ "$(($(rounds) - before))" -le 20 ]
+}
+
+bring_up
+dev=eth0
+rxmode --governor $dev mode auto
+# A protocol that is not known here: a tag of IEEE 802.1ad.
+ip -n far link add link eth1 name odd type vlan proto 802.1ad id 9
+ip -n far address add 10.11.0.2/24 dev odd
+ip -n far link set odd up
+ip -n far neigh replace 10.11.0.1 dev odd nud permanent lladdr "$(cat /sys/class/net/eth0/address)"
+bears udprate -r 1 -t 2 -s 64 --best-effort -p 9005 10.11.0.1
+ip -n far link del odd
+# Ports that nobody has opened: one of them, and one after the other.
+bears udprate -r 1 -t 2 -s 64 --best-effort -p 9005 $near
+bears nll-ports --send $near --port 10000 --ports 10000
+# Datagrams in parts.
+ip -n far link set eth1 mtu 576
+bears udprate -r 1 -t 2 --best-effort -p 9005 -s 1400 $near
+ip -n far link set eth1 mtu 1500
+# Thousands of sockets, all of them full.
+nll-ports --ports 2000 >/tmp/crowd &
+crowd=$!
+until grep -q '^open 2000$' /tmp/crowd; do
+	true
+done
+udprate --receive -t 3 -p 9001 --json $near >/tmp/fast &
+fast=$!
+until [ "$(ss -Hlun 'sport = 9001' | wc -l)" -eq 1 ]; do
+	true
+done
+bears nll-ports --send $near --ports 2000 --times 5 &
+flood=$!
+ip netns exec far udprate -r 0.1 -t 3 -s 64 -p 9001 --best-effort $near >/dev/null
+wait $fast $flood
+# As many are known to be full as can be, and the one beside them loses nothing.
+[ "$(governor sockets)" -eq 64 ]
+beside_loses_none
+kill $crowd
+wait $crowd || true
+[ "$(governor sockets)" -eq 0 ]
+rxmode --governor $dev mode off

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Name: rps-hotplug
+# What: A CPU whose backlog waits goes offline in a flood, comes back, and receives again.
+# Needs: root cards=3 module=e1000 module=nll_source
+# Time: 240
+. "${0%/*}/common.sh"
+
+source_and_cards
+connect eth0 eth1
+tries busybox ping -c 1 -w 4 $far
+rxmode eth0 mode auto
+echo 2 >/sys/class/net/eth0/queues/rx-0/rps_cpus
+echo "0000:00:18.0 0000:00:10.0 $near 9001" >$source/targets
+echo "function constant packets 40000 per_ns 1000000000 duration_ns 60000000000" \
+	>$source/config
+trace=/sys/kernel/tracing
+echo 1 >$trace/events/net_governor/nll_governor_backlog/enable
+
+# Nobody listens to the flood: a socket that is behind would have it dropped before.
+for _ in 1 2; do
+	: >$trace/trace
+	taskset 2 livelock-apps --hog --port 9003 --seconds 60 >/dev/null &
+	apps=$!
+	echo 1 >$source/run
+	until grep -q nll_governor_backlog $trace/trace; do
+		floods
+	done
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	echo 0 >$source/run
+	kill $apps
+	wait $apps || true
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	tries far_pings
+done

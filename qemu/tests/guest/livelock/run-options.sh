@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Name: run-options
+# What: livelock-run gives the threads of NAPI their nice value, and has sockets polled.
+# Needs: root cards=2 module=e1000 module=nll_source
+# Time: 120
+# Debug: no
+
+# The nice value of each thread of NAPI, one a line.
+nice_values() {
+	ps -e -o nice=,comm= | sed -n 's/^ *\(-*[0-9]*\) napi\/eth0-.*/\1/p'
+}
+
+# Frames that sockets have polled for themselves.
+polled() {
+	nstat -asz TcpExtBusyPollRxPackets | sed -n 's/^TcpExtBusyPollRxPackets *\([0-9]*\).*/\1/p'
+}
+
+run() {
+	livelock-run --driver e1000 --duration 500 --warmup 100 "$@"
+}
+
+run --set threaded=1 --nice 7 1000
+[ "$(nice_values | uniq)" = 7 ]
+run --set threaded=1 --nice -3 1000
+[ "$(nice_values | uniq)" = -3 ]
+run --set threaded=0 --no-hog 2000
+[ "$(polled)" -eq 0 ]
+run --set threaded=0 --no-hog --busy-poll 1000 2000
+[ "$(polled)" -gt 100 ]

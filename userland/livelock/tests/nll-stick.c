@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/* nll-stick.c - stop the transmitter of an 82540EM behind the back of its driver. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "types.h"
+
+#define REGISTERS	0x20000
+#define TCTL		0x400
+#define TCTL_EN		2U
+
+static const char usage[] =
+"Usage: nll-stick DIRECTORY\n"
+"\n"
+"Stop the transmitter of an 82540EM behind the back of its driver: clear TCTL.EN\n"
+"through the file resource0 of its directory in sysfs. For a virtual machine.\n"
+"\n"
+"  -h, --help     this text\n"
+"  -V, --version  the version\n";
+
+static void stick(const char *directory)
+{
+	char path[PATH_MAX];
+	u32 *registers;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/resource0", directory);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		die(EXIT_FAILED, "%s: %s", path, strerror(errno));
+	registers = mmap(NULL, REGISTERS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (registers == MAP_FAILED)
+		die(EXIT_FAILED, "%s: %s", path, strerror(errno));
+	registers += TCTL / sizeof(*registers);
+	__atomic_store_n(registers, __atomic_load_n(registers, __ATOMIC_RELAXED) & ~TCTL_EN,
+			 __ATOMIC_RELAXED);
+	munmap(registers - TCTL / sizeof(*registers), REGISTERS);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ }
+	};
+	int c;
+
+	args_init("nll-stick");
+	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			args_help(usage);
+		case 'V':
+			args_version();
+		default:
+			args_refuse(c, argv);
+		}
+	}
+	if (optind + 1 != argc)
+		die(EXIT_USAGE, "one directory is needed; see nll-stick --help");
+	stick(argv[optind]);
+	return EXIT_GOOD;
+}
