@@ -3,18 +3,23 @@
  * The dirty throttle and privileged writers.
  *
  * A privileged writer may exceed the dirty threshold by a headroom. It is
- * tested against all dirty pages of the domain, so that all the privileged
- * share it and memory is bounded by threshold plus headroom; the threshold
- * itself stays what it is, because balance_dirty_pages() learns from it. Where
- * the headroom is used up a privileged writer sleeps for milliseconds at a
- * time, in place of up to 200: it goes on as soon as the disk has made room.
+ * tested against all dirty pages of each domain (the machine, a memory cgroup),
+ * so that all the privileged share it, and against those of the device within
+ * what of the domain is the device's: memory is bounded by threshold plus
+ * headroom, and what a slow or stalled device takes by its share of that. The
+ * threshold itself stays what it is, because balance_dirty_pages() learns from
+ * it. Where there is no room a privileged writer naps and looks again, for no
+ * longer than it would have slept without us; but not where it is its device
+ * that has more than its share, for what becomes free is for the others then.
  *
  * The room is made by the others, who sleep for as long as they ever do from
- * 7/8 of the threshold on. Where somebody privileged has used the disk within the
- * last second, they sleep again until there is room; such a hold ends after two
- * seconds, so that everybody gets ahead.
+ * 7/8 of the threshold on, if somebody privileged has used the device of late.
+ *
+ * Not for us are devices with a limit of their own (BDI_CAP_STRICTLIMIT: FUSE)
+ * and writers who clean other devices (PF_LOCAL_THROTTLE: loop, nfsd).
  */
 
+#include <linux/backing-dev.h>
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -24,10 +29,8 @@
 #include "internal.h"
 #include "trace.h"
 
-/* How long somebody privileged keeps the others held after using the disk. */
-#define WRAIS_HOLD_FOR		HZ
-/* The longest that a writer is held at a time. */
-#define WRAIS_HOLD_MAX		(2 * HZ)
+/* How long somebody privileged has the others leave room after using a device. */
+#define WRAIS_ROOM_FOR		HZ
 /* Whatever the threshold is, the headroom is at most this part of the memory. */
 #define WRAIS_HEADROOM_RAM	16
 
@@ -40,9 +43,6 @@ static void wrais_note_verdict(enum wrais_event verdict, unsigned long dirty,
 
 unsigned int wrais_headroom_pct = 25;
 unsigned int wrais_nap_ms = 10;
-
-/* When somebody privileged used the disk last [jiffies]; 0 if never. */
-static unsigned long wrais_active_at;
 
 /**
  * wrais_headroom() - by how much the privileged may exceed a threshold
@@ -58,34 +58,62 @@ unsigned long wrais_headroom(unsigned long thresh, unsigned int pct)
 }
 
 /**
- * wrais_note_active() - somebody privileged uses the disk
+ * wrais_has_room() - may a privileged writer go on?
+ * @dirty: dirty pages
+ * @thresh: their threshold [pages]
  */
-void wrais_note_active(void)
+bool wrais_has_room(unsigned long dirty, unsigned long thresh)
 {
-	wrais_stamp(&wrais_active_at);
+	return dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct));
+}
+
+/**
+ * wrais_note_active() - somebody privileged uses a device
+ * @bdi: the device
+ */
+void wrais_note_active(struct backing_dev_info *bdi)
+{
+	wrais_stamp(&bdi->wrais.active_at);
+}
+
+/**
+ * wrais_naps() - does a writer without room look again before its pause is over?
+ * @waited: for how long it has waited [jiffies]
+ * @nap: the longest that it is to sleep at a time [jiffies]
+ * @pause: how long it is to sleep in all; how long it is to sleep now [jiffies]
+ */
+bool wrais_naps(unsigned long waited, long nap, long *pause)
+{
+	long left = *pause - (long)min_t(unsigned long, waited, LONG_MAX);
+
+	nap = max(nap, 1L);
+	*pause = left > 0 ? min(left, nap) : nap;
+	return left > nap;
 }
 
 enum wrais_verdict
-__wrais_throttle(unsigned long dirty, unsigned long thresh,
+__wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
+		 unsigned long thresh, enum wrais_room room,
 		 unsigned long start, long max_pause, long *pause)
 {
 	if (!wrais_current_privileged()) {
-		if (dirty < thresh - thresh / 8)
+		if (dirty < thresh - thresh / 8 || *pause >= max_pause ||
+		    !wrais_recent(&bdi->wrais.active_at, WRAIS_ROOM_FOR))
 			return WRAIS_SLEEP;
 		*pause = max_pause;
-		if (!wrais_recent(&wrais_active_at, WRAIS_HOLD_FOR) ||
-		    time_after(jiffies, start + WRAIS_HOLD_MAX))
-			return WRAIS_SLEEP;
 		wrais_note_verdict(WRAIS_DIRTY_HOLDS, dirty, thresh);
-		return WRAIS_HOLD;
+		return WRAIS_SLEEP;
 	}
 
-	wrais_note_active();
-	if (dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct))) {
+	wrais_note_active(bdi);
+	wrais_stamp(&bdi->wrais.written_at);
+	if (room == WRAIS_OVER)
+		return WRAIS_SLEEP;
+	if (room == WRAIS_ROOM) {
 		wrais_note_verdict(WRAIS_DIRTY_BREAKS, dirty, thresh);
 		return WRAIS_PASS;
 	}
 	wrais_note_verdict(WRAIS_DIRTY_NAPS, dirty, thresh);
-	*pause = min_t(long, *pause, max(msecs_to_jiffies(READ_ONCE(wrais_nap_ms)), 1UL));
-	return WRAIS_SLEEP;
+	return wrais_naps(jiffies - start, msecs_to_jiffies(READ_ONCE(wrais_nap_ms)),
+			  pause) ? WRAIS_NAP : WRAIS_SLEEP;
 }

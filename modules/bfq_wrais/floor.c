@@ -62,8 +62,10 @@ static void wrais_slide(struct wrais_device *dev)
 
 static enum wrais_kind wrais_kind(struct bfq_queue *bfqq, struct request *rq)
 {
-	if (!bfq_bfqq_wrais(bfqq))
+	if (wrais_is_other(bfqq))
 		return WRAIS_OTHERS;
+	if (!bfq_bfqq_wrais(bfqq))
+		return WRAIS_PRIVILEGED;
 	if (rq_data_dir(rq) == READ && blk_rq_sectors(rq) < WRAIS_RANDOM_SECTORS &&
 	    hweight32(bfqq->seek_history) > WRAIS_SEEKS)
 		return WRAIS_RANDOM;
@@ -84,6 +86,17 @@ bool wrais_random_pays(const struct wrais_device *dev)
 }
 
 /**
+ * wrais_pay() - the others get what they are owed, or some of it
+ * @dev: the device, with its window up to date
+ * @cost: of their request
+ */
+void wrais_pay(struct wrais_device *dev, u64 cost)
+{
+	dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
+	dev->debt = max(dev->debt - (s64)cost, -WRAIS_DEBT_MAX);
+}
+
+/**
  * wrais_charge() - add a request to the accounts
  * @dev: the device, with its window up to date
  * @kind: whose it is
@@ -96,8 +109,7 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
 	dev->cost[dev->slot % WRAIS_SLOTS][kind] += cost;
 
 	if (kind == WRAIS_OTHERS) {
-		dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
-		dev->debt = max(dev->debt - (s64)cost, -WRAIS_DEBT_MAX);
+		wrais_pay(dev, cost);
 		return;
 	}
 
@@ -108,6 +120,28 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
 }
 
 /**
+ * wrais_lead_by() - a request of those goes who want the device both
+ * @dev: the device
+ * @waited_for: somebody privileged waits for it, or else it is his own
+ * @cost: what it costs
+ */
+void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost)
+{
+	s64 lead = dev->lead + (waited_for ? (s64)cost : -(s64)cost);
+
+	dev->lead = clamp(lead, -WRAIS_DEBT_MAX, WRAIS_DEBT_MAX);
+}
+
+/**
+ * wrais_waiter_first() - does what is waited for go before a privileged request?
+ * @dev: the device, which both want
+ */
+bool wrais_waiter_first(const struct wrais_device *dev)
+{
+	return dev->lead < 0;
+}
+
+/**
  * wrais_account() - a request is dispatched
  * @bfqq: its queue, with its bfqd locked
  * @rq: the request
@@ -115,13 +149,19 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
 void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
+	u64 cost = blk_rq_sectors(rq) + WRAIS_REQUEST_COST;
+	enum wrais_kind kind = wrais_kind(bfqq, rq);
 
+	if (dev->contended && kind != WRAIS_OTHERS)
+		wrais_lead_by(dev, wrais_is_waited_for(bfqq), cost);
 	if (!wrais_on(WRAIS_FLOOR))
 		return;
 
 	wrais_slide(dev);
-	wrais_charge(dev, wrais_kind(bfqq, rq), blk_rq_sectors(rq) + WRAIS_REQUEST_COST,
-		     READ_ONCE(wrais_random_pct));
+	if (dev->pays && kind != WRAIS_OTHERS)
+		wrais_pay(dev, cost);
+	else
+		wrais_charge(dev, kind, cost, READ_ONCE(wrais_random_pct));
 }
 
 /**

@@ -4,13 +4,24 @@
  *
  * The I/O of the flusher and of journal commits is nobody's, and is served
  * after everything that is privileged. While a privileged task sleeps until it
- * is done, that is a priority inversion: turn.c lets it go first then. It ends
- * with the wait, and at the latest WRAIS_INHERIT_MAX after the first of those
- * began whose waits overlap.
+ * is done, that is a priority inversion: turn.c serves it as if it were
+ * privileged then.
+ *
+ * Who waits for a device's writeback counts himself in its bdi. Who waits for a
+ * commit counts himself in the I/O context of that journal's thread, so that
+ * BFQ knows its queue on any device and takes no other kernel thread for it;
+ * and in the bdi of the journal, whose device is not left to others between two
+ * requests of the commit. It ends with the wait, and at the latest
+ * WRAIS_INHERIT_MAX after the last waiter began.
  */
 
 #include <linux/atomic.h>
+#include <linux/backing-dev.h>
+#include <linux/blkdev.h>
 #include <linux/export.h>
+#include <linux/iocontext.h>
+#include <linux/ioprio.h>
+#include <linux/jbd2.h>
 #include <linux/jiffies.h>
 
 #include "internal.h"
@@ -18,36 +29,106 @@
 
 #define WRAIS_INHERIT_MAX	(30 * HZ)
 
-static atomic_t wrais_waiters[WRAIS_NR_WAITS];
+/* Of all kinds, so that who looks for them need not when there are none. */
+static atomic_t wrais_waiters;
 
-/* When they were none last, and one began [jiffies]. */
-static unsigned long wrais_waiting_since[WRAIS_NR_WAITS];
+static void wrais_waits_begin(struct wrais_waits *waits)
+{
+	WRITE_ONCE(waits->since, jiffies);
+	atomic_inc(&waits->waiters);
+	atomic_inc(&wrais_waiters);
+}
 
-bool __wrais_wait_begin(enum wrais_wait what)
+static void wrais_waits_end(struct wrais_waits *waits)
+{
+	atomic_dec(&wrais_waiters);
+	atomic_dec(&waits->waiters);
+}
+
+/**
+ * wrais_anybody_waits() - does a privileged task wait for anything?
+ */
+bool wrais_anybody_waits(void)
+{
+	return wrais_on(WRAIS_INHERIT) && atomic_read(&wrais_waiters);
+}
+
+/**
+ * wrais_is_waited() - does a privileged task wait?
+ * @waits: for what
+ */
+bool wrais_is_waited(const struct wrais_waits *waits)
+{
+	return atomic_read(&waits->waiters) &&
+	       time_before(jiffies, READ_ONCE(waits->since) + WRAIS_INHERIT_MAX);
+}
+
+bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi)
 {
 	if (!wrais_current_privileged())
 		return false;
 
-	if (atomic_inc_return(&wrais_waiters[what]) == 1)
-		WRITE_ONCE(wrais_waiting_since[what], jiffies);
-	trace_wrais_wait(what, true);
+	wrais_waits_begin(&bdi->wrais.flusher);
+	trace_wrais_wait(WRAIS_FOR_FLUSHER, true);
 	return true;
 }
-EXPORT_SYMBOL_GPL(__wrais_wait_begin);
 
-void __wrais_wait_end(enum wrais_wait what)
+void __wrais_flusher_wait_end(struct backing_dev_info *bdi)
 {
-	atomic_dec(&wrais_waiters[what]);
-	trace_wrais_wait(what, false);
+	wrais_waits_end(&bdi->wrais.flusher);
+	trace_wrais_wait(WRAIS_FOR_FLUSHER, false);
 }
-EXPORT_SYMBOL_GPL(__wrais_wait_end);
+
+static struct wrais_waits *wrais_waits_on(const journal_t *journal)
+{
+	return &journal->j_dev->bd_disk->bdi->wrais.journal;
+}
+
+bool __wrais_journal_wait_begin(journal_t *journal)
+{
+	if (!journal->j_carrier || !wrais_current_privileged())
+		return false;
+
+	wrais_waits_begin(&journal->j_carrier->wrais_waits);
+	wrais_waits_begin(wrais_waits_on(journal));
+	trace_wrais_wait(WRAIS_FOR_JOURNAL, true);
+	return true;
+}
+EXPORT_SYMBOL_GPL(__wrais_journal_wait_begin);
+
+void __wrais_journal_wait_end(journal_t *journal)
+{
+	wrais_waits_end(wrais_waits_on(journal));
+	wrais_waits_end(&journal->j_carrier->wrais_waits);
+	trace_wrais_wait(WRAIS_FOR_JOURNAL, false);
+}
+EXPORT_SYMBOL_GPL(__wrais_journal_wait_end);
 
 /**
- * wrais_waits_for() - does a privileged task wait?
- * @what: for what
+ * wrais_journal_starts() - the current task is a journal's thread
+ * @journal: its journal; nobody can wait for it yet
+ *
+ * Without memory for an I/O context nobody is seen to wait.
  */
-bool wrais_waits_for(enum wrais_wait what)
+void wrais_journal_starts(journal_t *journal)
 {
-	return atomic_read(&wrais_waiters[what]) &&
-	       time_before(jiffies, READ_ONCE(wrais_waiting_since[what]) + WRAIS_INHERIT_MAX);
+	/* It makes one. */
+	if (set_task_ioprio(current, IOPRIO_DEFAULT))
+		return;
+
+	atomic_long_inc(&current->io_context->refcount);
+	WRITE_ONCE(current->io_context->wrais_waits.carrier, true);
+	journal->j_carrier = current->io_context;
 }
+EXPORT_SYMBOL_GPL(wrais_journal_starts);
+
+/**
+ * wrais_journal_ends() - nobody waits for a journal any more
+ * @journal: about to be freed
+ */
+void wrais_journal_ends(journal_t *journal)
+{
+	if (journal->j_carrier)
+		put_io_context(journal->j_carrier);
+}
+EXPORT_SYMBOL_GPL(wrais_journal_ends);

@@ -9,11 +9,13 @@
 #include <linux/types.h>
 #include <linux/wrais/wrais.h>
 
+struct backing_dev_info;
 struct bfq_data;
 struct bfq_io_cq;
 struct bfq_queue;
 struct bio;
 struct request;
+struct request_queue;
 struct task_struct;
 
 /* The floor's window slides by a slot. */
@@ -40,6 +42,10 @@ enum wrais_owed {
  * @cost: of the requests of each slot in the window
  * @credit: what the privileged have used since the others were paid back
  * @debt: what the others are owed for reads at random
+ * @lead: by how much more has been done for those who wait than for the
+ *	privileged who have requests of their own, while both wanted the device
+ * @contended: both want it
+ * @pays: the request that goes next pays the others what they are owed
  * @done_ns: when it did something that a privileged task may wait for last
  *
  * Protected by the lock of the device's bfq_data. See floor.c and turn.c.
@@ -49,6 +55,9 @@ struct wrais_device {
 	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
 	s64 debt;
+	s64 lead;
+	bool contended;
+	bool pays;
 	u64 done_ns;
 };
 
@@ -83,6 +92,7 @@ static inline bool wrais_cgroup_has_bio(const struct bio *bio) { return false; }
 #ifdef CONFIG_BFQ_WRAIS
 void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio);
 void wrais_resume(struct bfq_queue *bfqq);
+bool wrais_is_apart(const struct bfq_queue *bfqq);
 bool wrais_leaves_group(const struct bio *bio);
 
 /* floor.c APIs: */
@@ -93,10 +103,15 @@ bool wrais_random_pays(const struct wrais_device *dev);
 void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
 		  unsigned int pct);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
+void wrais_pay(struct wrais_device *dev, u64 cost);
+bool wrais_waiter_first(const struct wrais_device *dev);
+void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost);
 void wrais_account(struct bfq_queue *bfqq, struct request *rq);
 enum wrais_owed wrais_owes(struct wrais_device *dev);
 
 /* turn.c APIs: */
+bool wrais_is_other(struct bfq_queue *bfqq);
+bool wrais_is_waited_for(struct bfq_queue *bfqq);
 void wrais_note_think(struct bfq_queue *bfqq);
 void wrais_completed(struct bfq_queue *bfqq, u64 now_ns);
 bool wrais_plugs(struct bfq_data *bfqd);
@@ -105,6 +120,7 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd);
 static inline void
 wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio) { }
 static inline void wrais_resume(struct bfq_queue *bfqq) { }
+static inline bool wrais_is_apart(const struct bfq_queue *bfqq) { return false; }
 static inline bool wrais_leaves_group(const struct bio *bio) { return false; }
 static inline void
 wrais_account(struct bfq_queue *bfqq, struct request *rq) { }
@@ -123,9 +139,17 @@ int wrais_credits_left(int limit, int total);
 
 /* inherit.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
-bool wrais_waits_for(enum wrais_wait what);
+/* What a privileged task waits for, for the tracepoint. */
+enum wrais_wait {
+	WRAIS_FOR_FLUSHER,
+	WRAIS_FOR_JOURNAL,
+};
+
+bool wrais_anybody_waits(void);
+bool wrais_is_waited(const struct wrais_waits *waits);
 #else
-static inline bool wrais_waits_for(enum wrais_wait what) { return false; }
+static inline bool wrais_anybody_waits(void) { return false; }
+static inline bool wrais_is_waited(const struct wrais_waits *waits) { return false; }
 #endif
 
 /* dirty.c APIs: */
@@ -133,9 +157,10 @@ static inline bool wrais_waits_for(enum wrais_wait what) { return false; }
 extern unsigned int wrais_headroom_pct;
 extern unsigned int wrais_nap_ms;
 unsigned long wrais_headroom(unsigned long thresh, unsigned int pct);
-void wrais_note_active(void);
+bool wrais_naps(unsigned long waited, long nap, long *pause);
+void wrais_note_active(struct backing_dev_info *bdi);
 #else
-static inline void wrais_note_active(void) { }
+static inline void wrais_note_active(struct backing_dev_info *bdi) { }
 #endif
 
 #endif /* _WRAIS_INTERNAL_H */

@@ -6,13 +6,15 @@
  * soft real-time. The queue of a privileged task is raised because its owner
  * says so, for as long as that holds: nothing that ends the other kinds of
  * raising ends this one (bfq_bfqq_end_wr(), bfq_update_wr_data()), and it is
- * not merged with queues of others, which would share the weight.
+ * not merged with queues of others, which would share the weight. Nor is that
+ * of a journal's thread, whose requests must be known from those of others.
  *
  * It is decided at every request, from the io_context and the cgroup that the
  * request belongs to, so that a change holds from the next request on and
  * there is no race with the change.
  */
 
+#include <linux/backing-dev-defs.h>
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/iocontext.h>
@@ -75,33 +77,45 @@ static void wrais_stop(struct bfq_queue *bfqq)
  */
 void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)
 {
-	bool raise;
+	bool raise, carries;
 
 	if (!bfq_bfqq_sync(bfqq) || bfqq == &bfqq->bfqd->oom_bfqq)
 		return;
 
-	/* jbd2 and its like, whose I/O somebody may wait for: see turn.c. */
-	if (wrais_on(WRAIS_INHERIT) && current->flags & PF_KTHREAD)
-		bfq_mark_bfqq_wrais_carrier(bfqq);
-
-	if (!wrais_on(WRAIS_RAISE) && !bfq_bfqq_wrais(bfqq))
+	carries = wrais_on(WRAIS_INHERIT) &&
+		  READ_ONCE(bic->icq.ioc->wrais_waits.carrier);
+	if (!wrais_on(WRAIS_RAISE) && !bfq_bfqq_wrais(bfqq) && !carries)
 		return;
 
 	raise = wrais_on(WRAIS_RAISE) && wrais_io_privileged(bic->icq.ioc, bio);
-	if (raise && bfq_bfqq_coop(bfqq)) {
+	if ((raise || carries) && bfq_bfqq_coop(bfqq)) {
+		/* Also if it was merged for good. */
+		bic->bfqq_data[bfqq->actuator_idx].stably_merged = false;
 		bfq_mark_bfqq_split_coop(bfqq);
 		return;
 	}
+	if (carries)
+		bfq_mark_bfqq_wrais_carrier(bfqq);
 
 	if (raise) {
 		wrais_count(WRAIS_RAISED_REQUESTS);
-		wrais_note_active();
+		wrais_note_active(bfqq->bfqd->queue->disk->bdi);
 		wrais_note_think(bfqq);
 	}
 	if (raise && !bfq_bfqq_wrais(bfqq))
 		wrais_start(bfqq);
 	else if (!raise && bfq_bfqq_wrais(bfqq))
 		wrais_stop(bfqq);
+}
+
+/**
+ * wrais_is_apart() - is a queue not to be merged with another one?
+ * @bfqq: the queue, with its bfqd locked
+ */
+bool wrais_is_apart(const struct bfq_queue *bfqq)
+{
+	return bfq_bfqq_wrais(bfqq) ||
+	       (wrais_on(WRAIS_INHERIT) && bfq_bfqq_wrais_carrier(bfqq));
 }
 
 /* Is one of a task's sync queues on a device raised? */

@@ -9,21 +9,23 @@
  * task is exempt, whoever it is, and so are metadata.
  */
 
+#include <linux/backing-dev-defs.h>
+#include <linux/blkdev.h>
 #include <linux/sched.h>
 
 #include "internal.h"
 
-/* Is it the flusher, with a privileged task waiting for it? */
-static bool wrais_writes_for_waiter(void)
+/* Is it writeback of a device that a privileged task waits for? */
+static bool wrais_writes_for_waiter(blk_opf_t opf, struct request_queue *q)
 {
-	return current->flags & PF_WQ_WORKER && wrais_waits_for(WRAIS_FOR_FLUSHER);
+	return !op_is_sync(opf) && wrais_is_waited(&q->disk->bdi->wrais.flusher);
 }
 
-bool __wrais_tag_exempt(blk_opf_t opf)
+bool __wrais_tag_exempt(blk_opf_t opf, struct request_queue *q)
 {
 	/* Filesystems keep the transaction that a task has open there. */
 	if (!(opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
-	    !wrais_current_privileged() && !wrais_writes_for_waiter())
+	    !wrais_current_privileged() && !wrais_writes_for_waiter(opf, q))
 		return false;
 
 	wrais_count(WRAIS_TAG_EXEMPTIONS);

@@ -5,13 +5,16 @@
  * A raised queue goes before all others, and BFQ keeps the device idle for it
  * while it is about to come back. Three kinds of requests are dispatched all
  * the same, as BFQ injects requests into the service of another queue:
- *  - I/O that a privileged task waits for (inherit.c);
  *  - what the others are owed (floor.c);
+ *  - I/O that a privileged task waits for (inherit.c); where a raised queue has
+ *    a request, too, they share the device;
  *  - one request of the others while the raised queue thinks, if it has taken
  *    longer than WRAIS_THINK_NS to come back for WRAIS_THINKS times in a row.
  *
  * Locking: all of it under bfqd->lock. Scans are bounded by WRAIS_SCAN.
  */
+
+#include <linux/backing-dev-defs.h>
 
 #include "bfq-iosched.h"
 #include "blk-mq.h"
@@ -26,9 +29,11 @@
  * behind each gap in it one of theirs would take the device.
  */
 #define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
+/* How long writeback is of use to somebody privileged who was to wait for it. */
+#define WRAIS_WRITES_FOR	HZ
 /* How often in a row it has to think for longer. */
 #define WRAIS_THINKS		2
-/* Queues that are looked at to find one. */
+/* Queues that are looked at to find one: who has been served longest ago first. */
 #define WRAIS_SCAN		64
 
 /**
@@ -46,16 +51,48 @@ void wrais_note_think(struct bfq_queue *bfqq)
 		bfqq->wrais_thinks++;
 }
 
-static bool wrais_is_waited_for(struct bfq_queue *bfqq)
+static struct wrais_bdi *wrais_bdi(struct bfq_data *bfqd)
 {
-	if (!bfq_bfqq_sync(bfqq))
-		return wrais_waits_for(WRAIS_FOR_FLUSHER);
-	return bfq_bfqq_wrais_carrier(bfqq) && wrais_waits_for(WRAIS_FOR_JOURNAL);
+	return &bfqd->queue->disk->bdi->wrais;
 }
 
-static bool wrais_is_other(struct bfq_queue *bfqq)
+/**
+ * wrais_is_waited_for() - does somebody privileged wait for a queue's requests?
+ * @bfqq: the queue, with its bfqd locked
+ *
+ * A queue that several tasks share has no bic, and is nobody's.
+ */
+bool wrais_is_waited_for(struct bfq_queue *bfqq)
 {
-	return !bfq_bfqq_wrais(bfqq);
+	if (!wrais_on(WRAIS_INHERIT))
+		return false;
+	if (!bfq_bfqq_sync(bfqq))
+		return wrais_is_waited(&wrais_bdi(bfqq->bfqd)->flusher);
+	return bfqq->bic && wrais_is_waited(&bfqq->bic->icq.ioc->wrais_waits);
+}
+
+static bool wrais_waits_for_journal(struct bfq_data *bfqd)
+{
+	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
+}
+
+static bool wrais_is_unraised(struct bfq_queue *bfqq)
+{
+	return !bfq_bfqq_wrais(bfqq) && !wrais_is_waited_for(bfqq);
+}
+
+/**
+ * wrais_is_other() - are a queue's requests of no use to the privileged?
+ * @bfqq: the queue, with its bfqd locked
+ *
+ * Writeback is of use where the privileged write so much that they have to wait
+ * for it from time to time.
+ */
+bool wrais_is_other(struct bfq_queue *bfqq)
+{
+	return wrais_is_unraised(bfqq) &&
+	       (bfq_bfqq_sync(bfqq) ||
+		!wrais_recent(&wrais_bdi(bfqq->bfqd)->written_at, WRAIS_WRITES_FOR));
 }
 
 /* The queue of that kind whose next request has waited longest, or NULL. */
@@ -66,7 +103,7 @@ wrais_oldest(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq))
 	int i, scan = WRAIS_SCAN;
 
 	for (i = 0; i < bfqd->num_actuators; i++) {
-		list_for_each_entry(bfqq, &bfqd->active_list[i], bfqq_list) {
+		list_for_each_entry_reverse(bfqq, &bfqd->active_list[i], bfqq_list) {
 			if (!scan--)
 				return oldest;
 			if (!bfqq->next_rq || !is_wanted(bfqq))
@@ -79,6 +116,17 @@ wrais_oldest(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq))
 	return oldest;
 }
 
+/*
+ * Who is paid what the others are owed. If none of them has a request it is
+ * writeback, whoever it is for: they may wait for the tags that it has.
+ */
+static struct bfq_queue *wrais_paid(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_other);
+
+	return bfqq ?: wrais_oldest(bfqd, wrais_is_unraised);
+}
+
 /* Somebody who waits for the journal comes back when that is done. */
 static bool wrais_thinks(struct bfq_data *bfqd)
 {
@@ -86,7 +134,7 @@ static bool wrais_thinks(struct bfq_data *bfqd)
 
 	return bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq &&
 	       !bfqd->tot_rq_in_driver && bfqq->wrais_thinks == WRAIS_THINKS &&
-	       !wrais_waits_for(WRAIS_FOR_JOURNAL);
+	       !wrais_waits_for_journal(bfqd);
 }
 
 static bool wrais_is_raised(struct bfq_queue *bfqq)
@@ -101,7 +149,7 @@ static bool wrais_is_raised(struct bfq_queue *bfqq)
  */
 void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
-	if (bfq_bfqq_wrais(bfqq) || bfq_bfqq_wrais_carrier(bfqq))
+	if (bfq_bfqq_wrais(bfqq) || wrais_is_waited_for(bfqq))
 		bfqq->bfqd->wrais.done_ns = now_ns;
 }
 
@@ -111,7 +159,7 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
  */
 bool wrais_plugs(struct bfq_data *bfqd)
 {
-	if (!wrais_on(WRAIS_INHERIT) || !wrais_waits_for(WRAIS_FOR_JOURNAL) ||
+	if (!wrais_waits_for_journal(bfqd) ||
 	    blk_time_get_ns() - bfqd->wrais.done_ns >= WRAIS_PLUG_NS ||
 	    wrais_oldest(bfqd, wrais_is_raised))
 		return false;
@@ -121,18 +169,35 @@ bool wrais_plugs(struct bfq_data *bfqd)
 	return true;
 }
 
-/* The oldest such request goes, if there is one. */
-static struct bfq_queue *
-wrais_let(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq),
-	  enum wrais_event why)
+static struct bfq_queue *wrais_let(struct bfq_queue *bfqq, enum wrais_event why)
 {
-	struct bfq_queue *bfqq = wrais_oldest(bfqd, is_wanted);
+	struct bfq_data *bfqd = bfqq->bfqd;
 
-	if (bfqq) {
-		wrais_count(why);
-		trace_wrais_turn(bfqd->queue, bfqq->pid, why);
-	}
+	wrais_count(why);
+	trace_wrais_turn(bfqd->queue, bfqq->pid, why);
+	/* It is looked at last the next time. */
+	list_move(&bfqq->bfqq_list, &bfqd->active_list[bfqq->actuator_idx]);
 	return bfqq;
+}
+
+/*
+ * What a privileged task waits for, or NULL: a raised queue that has a request
+ * goes first unless it has got more.
+ */
+static struct bfq_queue *wrais_waited_for(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq;
+
+	bfqd->wrais.contended = false;
+	if (!wrais_anybody_waits())
+		return NULL;
+	bfqq = wrais_oldest(bfqd, wrais_is_waited_for);
+	if (!bfqq || !wrais_oldest(bfqd, wrais_is_raised)) {
+		bfqd->wrais.lead = 0;
+		return bfqq;
+	}
+	bfqd->wrais.contended = true;
+	return wrais_waiter_first(&bfqd->wrais) ? bfqq : NULL;
 }
 
 /**
@@ -143,24 +208,21 @@ wrais_let(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq),
  */
 struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 {
-	struct bfq_queue *bfqq = NULL;
-	enum wrais_owed owed;
+	enum wrais_owed owed = wrais_owes(&bfqd->wrais);
+	struct bfq_queue *bfqq;
 
 	/* Queues are scanned only if there is a reason to. */
-	if (wrais_on(WRAIS_INHERIT) && (wrais_waits_for(WRAIS_FOR_FLUSHER) ||
-					wrais_waits_for(WRAIS_FOR_JOURNAL)))
-		bfqq = wrais_let(bfqd, wrais_is_waited_for, WRAIS_INHERITS);
+	bfqq = owed ? wrais_paid(bfqd) : NULL;
+	bfqd->wrais.pays = bfqq;
 	if (bfqq)
-		return bfqq;
-
-	owed = wrais_owes(&bfqd->wrais);
-	if (owed)
-		bfqq = wrais_let(bfqd, wrais_is_other, owed == WRAIS_OWED_RANDOM ?
+		return wrais_let(bfqq, owed == WRAIS_OWED_RANDOM ?
 				 WRAIS_RANDOM_TURNS : WRAIS_FLOOR_TURNS);
+
+	bfqq = wrais_waited_for(bfqd);
 	if (bfqq)
-		return bfqq;
+		return wrais_let(bfqq, WRAIS_INHERITS);
 
 	if (wrais_on(WRAIS_RAISE) && wrais_thinks(bfqd))
-		bfqq = wrais_let(bfqd, wrais_is_other, WRAIS_THINK_TURNS);
-	return bfqq;
+		bfqq = wrais_oldest(bfqd, wrais_is_other);
+	return bfqq ? wrais_let(bfqq, WRAIS_THINK_TURNS) : NULL;
 }

@@ -16,8 +16,10 @@
 #include <linux/kconfig.h>
 #include <linux/types.h>
 
+struct backing_dev_info;
 struct inode;
 struct io_context;
+struct journal_s;
 struct request_queue;
 struct task_struct;
 
@@ -89,38 +91,59 @@ bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q) { return fal
  */
 
 /**
+ * enum wrais_room - what is left for a privileged writer
+ * @WRAIS_ROOM: every domain has room, and the device within its share of each
+ * @WRAIS_FULL: there is none now
+ * @WRAIS_OVER: the device has more than its share of what is dirty
+ */
+enum wrais_room {
+	WRAIS_ROOM,
+	WRAIS_FULL,
+	WRAIS_OVER,
+};
+
+/**
  * enum wrais_verdict - what becomes of a writer that is to be throttled
  * @WRAIS_SLEEP: it waits for as long as @pause says
  * @WRAIS_PASS: it does not wait
- * @WRAIS_HOLD: it waits for longer, to leave room
+ * @WRAIS_NAP: it waits for as long as @pause says, and is to ask again then
  */
 enum wrais_verdict {
 	WRAIS_SLEEP,
 	WRAIS_PASS,
-	WRAIS_HOLD,
+	WRAIS_NAP,
 };
 
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
+bool wrais_has_room(unsigned long dirty, unsigned long thresh);
 enum wrais_verdict
-__wrais_throttle(unsigned long dirty, unsigned long thresh,
+__wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
+		 unsigned long thresh, enum wrais_room room,
 		 unsigned long start, long max_pause, long *pause);
+#else
+static inline bool
+wrais_has_room(unsigned long dirty, unsigned long thresh) { return false; }
 #endif
 
 /**
  * wrais_throttle() - does the current writer wait?
+ * @bdi: the device that it writes to
  * @dirty: dirty pages of the domain that throttles it
  * @thresh: that domain's threshold [pages]
+ * @room: what is left for the privileged
  * @start: when it began to wait [jiffies]
  * @max_pause: the longest that a writer sleeps at a time [jiffies]
  * @pause: how long it is to sleep [jiffies]; may be changed, unless it passes
  */
 static inline enum wrais_verdict
-wrais_throttle(unsigned long dirty, unsigned long thresh, unsigned long start,
-	       long max_pause, long *pause)
+wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
+	       unsigned long thresh, enum wrais_room room,
+	       unsigned long start, long max_pause, long *pause)
 {
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 	if (wrais_on(WRAIS_DIRTY))
-		return __wrais_throttle(dirty, thresh, start, max_pause, pause);
+		return __wrais_throttle(bdi, dirty, thresh, room, start,
+					max_pause, pause);
 #endif
 	return WRAIS_SLEEP;
 }
@@ -130,20 +153,21 @@ wrais_throttle(unsigned long dirty, unsigned long thresh, unsigned long start,
  */
 
 #ifdef CONFIG_BFQ_WRAIS_TAGS
-bool __wrais_tag_exempt(blk_opf_t opf);
+bool __wrais_tag_exempt(blk_opf_t opf, struct request_queue *q);
 #endif
 
 /**
  * wrais_tag_exempt() - is a request of the current task exempt from the limits?
  * @opf: what it is going to do
+ * @q: where
  *
  * Return: whether somebody who is privileged may wait for it.
  */
-static inline bool wrais_tag_exempt(blk_opf_t opf)
+static inline bool wrais_tag_exempt(blk_opf_t opf, struct request_queue *q)
 {
 #ifdef CONFIG_BFQ_WRAIS_TAGS
 	if (wrais_on(WRAIS_TAGS))
-		return __wrais_tag_exempt(opf);
+		return __wrais_tag_exempt(opf, q);
 #endif
 	return false;
 }
@@ -267,50 +291,77 @@ static inline bool wrais_skips(const struct inode *inode)
  * Anywhere: whose I/O a privileged task sleeps for.
  */
 
-/**
- * enum wrais_wait - what a privileged task waits for
- * @WRAIS_FOR_FLUSHER: that dirty pages are written
- * @WRAIS_FOR_JOURNAL: that a commit gets ahead
- */
-enum wrais_wait {
-	WRAIS_FOR_FLUSHER,
-	WRAIS_FOR_JOURNAL,
-	WRAIS_NR_WAITS,
-};
-
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
-bool __wrais_wait_begin(enum wrais_wait what);
-void __wrais_wait_end(enum wrais_wait what);
+bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi);
+void __wrais_flusher_wait_end(struct backing_dev_info *bdi);
+bool __wrais_journal_wait_begin(struct journal_s *journal);
+void __wrais_journal_wait_end(struct journal_s *journal);
+void wrais_journal_starts(struct journal_s *journal);
+void wrais_journal_ends(struct journal_s *journal);
+#else
+static inline void wrais_journal_starts(struct journal_s *journal) { }
+static inline void wrais_journal_ends(struct journal_s *journal) { }
 #endif
 
 /**
- * wrais_wait_begin() - the current task is about to sleep
- * @what: for what
+ * wrais_flusher_wait_begin() - the current task is about to sleep for writeback
+ * @bdi: of this device
  *
- * Until wrais_wait_end(), whoever does that I/O is served as if it were
- * privileged, if the current task is.
+ * Until wrais_flusher_wait_end(), the writeback of that device is served as if
+ * it were privileged, if the current task is.
  *
- * Return: what to hand to wrais_wait_end().
+ * Return: what to hand to wrais_flusher_wait_end().
  */
-static inline bool wrais_wait_begin(enum wrais_wait what)
+static inline bool wrais_flusher_wait_begin(struct backing_dev_info *bdi)
 {
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 	if (wrais_on(WRAIS_INHERIT))
-		return __wrais_wait_begin(what);
+		return __wrais_flusher_wait_begin(bdi);
 #endif
 	return false;
 }
 
 /**
- * wrais_wait_end() - the current task has slept
- * @what: for what
- * @waited: what wrais_wait_begin() returned
+ * wrais_flusher_wait_end() - the current task has slept
+ * @bdi: the device
+ * @waited: what wrais_flusher_wait_begin() returned
  */
-static inline void wrais_wait_end(enum wrais_wait what, bool waited)
+static inline void wrais_flusher_wait_end(struct backing_dev_info *bdi, bool waited)
 {
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 	if (waited)
-		__wrais_wait_end(what);
+		__wrais_flusher_wait_end(bdi);
+#endif
+}
+
+/**
+ * wrais_journal_wait_begin() - the current task is about to sleep for a commit
+ * @journal: of this journal
+ *
+ * Until wrais_journal_wait_end(), the I/O of that journal's thread is served as
+ * if it were privileged, if the current task is.
+ *
+ * Return: what to hand to wrais_journal_wait_end().
+ */
+static inline bool wrais_journal_wait_begin(struct journal_s *journal)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (wrais_on(WRAIS_INHERIT))
+		return __wrais_journal_wait_begin(journal);
+#endif
+	return false;
+}
+
+/**
+ * wrais_journal_wait_end() - the current task has slept
+ * @journal: the journal
+ * @waited: what wrais_journal_wait_begin() returned
+ */
+static inline void wrais_journal_wait_end(struct journal_s *journal, bool waited)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (waited)
+		__wrais_journal_wait_end(journal);
 #endif
 }
 

@@ -19,6 +19,53 @@ static void bounds_headroom(struct kunit *test)
 			totalram_pages() / 16);
 }
 
+static void bounds_room(struct kunit *test)
+{
+	/* The headroom is a quarter, unless somebody has set it. */
+	KUNIT_EXPECT_TRUE(test, wrais_has_room(999, 1000));
+	KUNIT_EXPECT_TRUE(test, wrais_has_room(1000, 1000));
+	KUNIT_EXPECT_FALSE(test, wrais_has_room(2000, 1000));
+	/* A device that has no share has no room, were it clean. */
+	KUNIT_EXPECT_FALSE(test, wrais_has_room(0, 0));
+}
+
+/* Who naps looks often, and never waits for longer than it had to. */
+static void bounds_nap(struct kunit *test)
+{
+	long pause = 50;
+
+	KUNIT_EXPECT_TRUE(test, wrais_naps(0, 3, &pause));
+	KUNIT_EXPECT_EQ(test, pause, 3);
+	pause = 50;
+	KUNIT_EXPECT_TRUE(test, wrais_naps(46, 3, &pause));
+	KUNIT_EXPECT_EQ(test, pause, 3);
+	pause = 50;
+	KUNIT_EXPECT_FALSE(test, wrais_naps(48, 3, &pause));
+	KUNIT_EXPECT_EQ(test, pause, 2);
+	/* It has waited already, and may not go on yet. */
+	pause = 50;
+	KUNIT_EXPECT_FALSE(test, wrais_naps(ULONG_MAX, 3, &pause));
+	KUNIT_EXPECT_EQ(test, pause, 3);
+	/* A nap of less than a tick is one. */
+	pause = 50;
+	KUNIT_EXPECT_TRUE(test, wrais_naps(0, 0, &pause));
+	KUNIT_EXPECT_EQ(test, pause, 1);
+}
+
+/* A wait counts from when the last of them began, and not for ever. */
+static void bounds_waits(struct kunit *test)
+{
+	struct wrais_waits waits = { .since = jiffies };
+
+	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
+	atomic_set(&waits.waiters, 2);
+	KUNIT_EXPECT_TRUE(test, wrais_is_waited(&waits));
+	waits.since = jiffies - 29 * HZ;
+	KUNIT_EXPECT_TRUE(test, wrais_is_waited(&waits));
+	waits.since = jiffies - 30 * HZ;
+	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
+}
+
 /* Fill @slots of the window. */
 static void bounds_use(struct wrais_device *dev, int slots, u64 raised, u64 others)
 {
@@ -114,6 +161,26 @@ static void bounds_debt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dev.debt, -2048);
 }
 
+/* Who waits and who has requests share the device, and forget what is long ago. */
+static void bounds_lead(struct kunit *test)
+{
+	struct wrais_device dev = { };
+	int i;
+
+	KUNIT_EXPECT_FALSE(test, wrais_waiter_first(&dev));
+	wrais_lead_by(&dev, false, 100);
+	KUNIT_EXPECT_TRUE(test, wrais_waiter_first(&dev));
+	wrais_lead_by(&dev, true, 250);
+	KUNIT_EXPECT_EQ(test, dev.lead, 150);
+	KUNIT_EXPECT_FALSE(test, wrais_waiter_first(&dev));
+	for (i = 0; i < 1000; i++)
+		wrais_lead_by(&dev, true, 1040);
+	KUNIT_EXPECT_EQ(test, dev.lead, 2048);
+	for (i = 0; i < 1000; i++)
+		wrais_lead_by(&dev, false, 1040);
+	KUNIT_EXPECT_EQ(test, dev.lead, -2048);
+}
+
 static void bounds_join(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, wrais_join_in_time(0, 0));
@@ -141,12 +208,16 @@ static void bounds_query(struct kunit *test)
 
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
+	KUNIT_CASE(bounds_room),
+	KUNIT_CASE(bounds_nap),
+	KUNIT_CASE(bounds_waits),
 	KUNIT_CASE(bounds_start_is_free),
 	KUNIT_CASE(bounds_floor),
 	KUNIT_CASE(bounds_credit),
 	KUNIT_CASE(bounds_random),
 	KUNIT_CASE(bounds_random_is_most),
 	KUNIT_CASE(bounds_debt),
+	KUNIT_CASE(bounds_lead),
 	KUNIT_CASE(bounds_join),
 	KUNIT_CASE(bounds_credits),
 	KUNIT_CASE(bounds_query),

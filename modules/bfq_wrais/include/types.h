@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Privileged I/O: what devices and I/O contexts keep for it.
+ */
+#ifndef _LINUX_WRAIS_TYPES_H
+#define _LINUX_WRAIS_TYPES_H
+
+#include <linux/types.h>
+
+/**
+ * struct wrais_waits - how many privileged tasks sleep for somebody's I/O
+ * @waiters: so many
+ * @since: when the last of them began [jiffies]
+ * @carrier: of an I/O context: others wait for its I/O, so that it must be known
+ *	whose it is; written once, before anybody waits
+ *
+ * Both are read without a lock: a request that is served in the wrong order for
+ * a moment is harmless.
+ */
+struct wrais_waits {
+	atomic_t waiters;
+	unsigned long since;
+	bool carrier;
+};
+
+/**
+ * struct wrais_bdi - privileged I/O to a device
+ * @active_at: when somebody privileged used it last [jiffies]; 0 if never
+ * @written_at: when somebody privileged was to wait for its writeback last
+ * @flusher: who waits until its dirty pages are written
+ * @journal: who waits for a journal on it
+ */
+struct wrais_bdi {
+	unsigned long active_at;
+	unsigned long written_at;
+	struct wrais_waits flusher;
+	struct wrais_waits journal;
+};
+
+#endif /* _LINUX_WRAIS_TYPES_H */
