@@ -38,7 +38,7 @@ GUEST = {
     "wrais-api": 20,
     "wrais-io": 90,
     "wrais-journal": 40,
-    "wrais-safety": 200,
+    "wrais-safety": 250,
     "ipclat": 70,
     "ipclat-containers": 60,
     "udprate": 90,

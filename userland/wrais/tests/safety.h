@@ -6,6 +6,8 @@
 #ifndef WRAIS_SAFETY_H
 #define WRAIS_SAFETY_H
 
+#include <limits.h>
+
 #include "control.h"
 #include "crew.h"
 #include "diskfile.h"
@@ -38,6 +40,13 @@ void disk_require(void);
  */
 void disk_make(u32 mib, u32 mbps, const char *options);
 
+/* Another one beside it, of the same kind; its directory. Both go with disk_drop(). */
+void disk_make_second(u32 mib, u32 mbps);
+void disk_dir(char path[PATH_MAX], bool second);
+
+/* An attribute below /sys/block/DISK; 0 or -errno. */
+int disk_set(const char *name, const char *text);
+
 /* What follows returns 0 or -errno; -ETIMEDOUT when it does not come back. */
 int disk_mount(const char *options);
 int disk_remount(bool read_only);
@@ -61,6 +70,7 @@ enum role {
 	ROLE_WRITE,		/* the same, giving the oldest blocks back */
 	ROLE_SYNC,		/* append a page, fsync, again and again */
 	ROLE_READ,		/* read a file that is no longer in memory */
+	ROLE_APPEND,		/* append, and note the longest write */
 };
 
 #define TASKS_MAX	8U
@@ -69,11 +79,17 @@ struct task {
 	enum role role;
 	bool privileged;
 	const char *group;	/* a cgroup to join, NULL: none */
+	bool second;		/* it uses the second disk */
+	const char *path;	/* what it uses in place of a file of its own, NULL: nothing */
 };
 
+/* Such a task, on the first disk. */
+#define PRIVILEGED(name)	{ .role = ROLE_##name, .privileged = true }
+#define OTHERS(name)		{ .role = ROLE_##name }
+
 /*
- * Of a slot of the crew: rounds, value (bytes moved, or of ROLE_SYNC the longest
- * fsync in ns) and mark (the error number that has ended it).
+ * Of a slot of the crew: rounds, value (bytes moved; of ROLE_SYNC and ROLE_APPEND the
+ * longest fsync or write in ns) and mark (the error number that has ended it).
  */
 void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count);
 
@@ -106,6 +122,14 @@ void case_space_journal(struct ktap_case *t);
 void case_freeze(struct ktap_case *t);
 void case_unmount(struct ktap_case *t);
 void case_removal(struct ktap_case *t);
+
+/* safety_devices.c */
+void case_strict_limit(struct ktap_case *t);
+void case_slow_disk(struct ktap_case *t);
+void case_other_disk(struct ktap_case *t);
+void case_loop(struct ktap_case *t);
+void case_commit(struct ktap_case *t);
+void case_writer(struct ktap_case *t);
 
 /* safety_ends.c */
 void case_killed(struct ktap_case *t);

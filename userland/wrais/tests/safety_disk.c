@@ -2,6 +2,7 @@
 /* safety_disk.c - wrais-safety: a disk that may be filled, frozen and taken away. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,11 +20,38 @@
 #include "safety.h"
 
 #define CONFIG		"/sys/kernel/config/nullb"
-#define ITEM		CONFIG "/" SAFETY_DISK
-#define DEVICE		"/dev/" SAFETY_DISK
-#define SCHEDULER	"/sys/block/" SAFETY_DISK "/queue/scheduler"
 
-static bool mounted;
+/* A disk, by all the names that it has. */
+struct disk {
+	const char *item;
+	const char *device;
+	const char *block;
+	bool second;
+	bool mounted;
+};
+
+#define SECOND_DISK	SAFETY_DISK "-2"
+
+static struct disk disks[] = {
+	{
+		.item = CONFIG "/" SAFETY_DISK,
+		.device = "/dev/" SAFETY_DISK,
+		.block = "/sys/block/" SAFETY_DISK,
+	},
+	{
+		.item = CONFIG "/" SECOND_DISK,
+		.device = "/dev/" SECOND_DISK,
+		.block = "/sys/block/" SECOND_DISK,
+		.second = true,
+	},
+};
+
+static struct disk *const first = &disks[0];
+
+void disk_dir(char path[PATH_MAX], bool second)
+{
+	snprintf(path, PATH_MAX, "%s%s", safety.dir, second ? "-2" : "");
+}
 
 void disk_require(void)
 {
@@ -91,96 +119,154 @@ static int run(char *const *argv, char *said, size_t size)
 	return result;
 }
 
-static void configure(const char *name, u64 value)
+static void configure(const struct disk *d, const char *name, u64 value)
 {
 	char path[128], text[32];
 	int error;
 
-	snprintf(path, sizeof(path), ITEM "/%s", name);
+	snprintf(path, sizeof(path), "%s/%s", d->item, name);
 	snprintf(text, sizeof(text), "%llu", value);
 	error = write_text(path, text);
 	if (error)
 		die(EXIT_FAILED, "%s: %s: %s", path, text, strerror(-error));
 }
 
+struct power {
+	const struct disk *disk;
+	bool on;
+};
+
 static int set_power(const void *arg)
 {
-	return write_text(ITEM "/power", *(const bool *)arg ? "1" : "0");
+	const struct power *power = arg;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/power", power->disk->item);
+	return write_text(path, power->on ? "1" : "0");
+}
+
+static int turn(const struct disk *d, bool on)
+{
+	struct power power = { d, on };
+
+	return bounded(set_power, &power);
 }
 
 int disk_power(bool on)
 {
-	return bounded(set_power, &on);
+	return turn(first, on);
+}
+
+/* Set what the block layer keeps of a disk; 0 or -errno. */
+static int set_block(const struct disk *d, const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", d->block, name);
+	return write_text(path, text);
+}
+
+int disk_set(const char *name, const char *text)
+{
+	return set_block(first, name, text);
 }
 
 /* The disk is there, below bfq. */
-static void plug(void)
+static void plug(const struct disk *d)
 {
-	int error = disk_power(true);
+	int error = turn(d, true);
 
 	if (!error)
-		error = write_text(SCHEDULER, "bfq");
+		error = set_block(d, "queue/scheduler", "bfq");
 	if (error)
 		die(EXIT_FAILED, "no disk with bfq: %s", strerror(-error));
 }
 
-static void make_file_system(void)
+static void make_file_system(const struct disk *d)
 {
-	static char *const argv[] = {
+	char device[64];
+	char *const argv[] = {
 		"mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-N", "1024", "-J", "size=4",
-		"-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard", DEVICE, NULL
+		"-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard", device, NULL
 	};
 	char said[512];
-	int result = run(argv, said, sizeof(said));
+	int result;
 
+	snprintf(device, sizeof(device), "%s", d->device);
+	result = run(argv, said, sizeof(said));
 	if (result)
 		die(EXIT_FAILED, "mkfs.ext4: %d: %s", -result, said);
 }
 
-void disk_make(u32 mib, u32 mbps, const char *options)
-{
-	int error;
-
-	disk_drop();
-	if (mkdir(ITEM, 0755))
-		die(EXIT_FAILED, ITEM ": %s", strerror(errno));
-	configure("size", mib);
-	configure("memory_backed", 1);
-	configure("queue_mode", 2);
-	configure("irqmode", 2);
-	configure("submit_queues", 1);
-	configure("hw_queue_depth", 2);
-	configure("blocksize", 4096);
-	configure("max_sectors", 1024);
-	plug();
-	make_file_system();
-	/* from now on it is a slow one, with the same bytes */
-	error = disk_power(false);
-	if (error)
-		die(EXIT_FAILED, "the disk does not go away: %s", strerror(-error));
-	configure("service_mbps", mbps);
-	configure("service_nsec", 300000);
-	plug();
-	error = disk_mount(options);
-	if (error)
-		die(EXIT_FAILED, "cannot mount " DEVICE " on %s (%s): %s", safety.dir,
-		    options, strerror(-error));
-}
+struct mounting {
+	const char *device;
+	const char *dir;
+	const char *options;
+};
 
 static int do_mount(const void *arg)
 {
-	return mount(DEVICE, safety.dir, "ext4", MS_NOATIME, arg) ? -errno : 0;
+	const struct mounting *m = arg;
+
+	return mount(m->device, m->dir, "ext4", MS_NOATIME, m->options) ? -errno : 0;
+}
+
+static int mount_on(struct disk *d, const char *options)
+{
+	char dir[PATH_MAX];
+	int error;
+
+	disk_dir(dir, d->second);
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return -errno;
+	error = bounded(do_mount, &(struct mounting){ d->device, dir, options });
+	d->mounted = !error;
+	return error;
 }
 
 int disk_mount(const char *options)
 {
+	return mount_on(first, options);
+}
+
+static void make(struct disk *d, u32 mib, u32 mbps, const char *options)
+{
 	int error;
 
-	if (mkdir(safety.dir, 0755) && errno != EEXIST)
-		return -errno;
-	error = bounded(do_mount, options);
-	mounted = !error;
-	return error;
+	if (mkdir(d->item, 0755))
+		die(EXIT_FAILED, "%s: %s", d->item, strerror(errno));
+	configure(d, "size", mib);
+	configure(d, "memory_backed", 1);
+	configure(d, "queue_mode", 2);
+	configure(d, "irqmode", 2);
+	configure(d, "submit_queues", 1);
+	configure(d, "hw_queue_depth", 2);
+	configure(d, "blocksize", 4096);
+	configure(d, "max_sectors", 1024);
+	plug(d);
+	make_file_system(d);
+	/* from now on it is a slow one, with the same bytes */
+	error = turn(d, false);
+	if (error)
+		die(EXIT_FAILED, "the disk does not go away: %s", strerror(-error));
+	configure(d, "service_mbps", mbps);
+	configure(d, "service_nsec", 300000);
+	plug(d);
+	error = mount_on(d, options);
+	if (error)
+		die(EXIT_FAILED, "cannot mount %s (%s): %s", d->device, options,
+		    strerror(-error));
+}
+
+void disk_make(u32 mib, u32 mbps, const char *options)
+{
+	disk_drop();
+	make(first, mib, mbps, options);
+}
+
+void disk_make_second(u32 mib, u32 mbps)
+{
+	make(&disks[1], mib, mbps, "data=ordered");
 }
 
 static int do_remount(const void *arg)
@@ -208,7 +294,7 @@ int disk_unmount(void)
 	int error = bounded(do_unmount, NULL);
 
 	if (!error)
-		mounted = false;
+		first->mounted = false;
 	return error;
 }
 
@@ -229,7 +315,7 @@ int disk_freeze(bool frozen)
 
 void disk_expect_clean(struct ktap_case *t)
 {
-	static char *const argv[] = { "e2fsck", "-fn", DEVICE, NULL };
+	static char *const argv[] = { "e2fsck", "-fn", "/dev/" SAFETY_DISK, NULL };
 	char said[512];
 	int result = run(argv, said, sizeof(said));
 
@@ -246,14 +332,26 @@ u64 disk_written(void)
 	return bytes.written;
 }
 
+static void drop(struct disk *d)
+{
+	char dir[PATH_MAX];
+
+	if (d->mounted) {
+		disk_dir(dir, d->second);
+		umount2(dir, MNT_DETACH);
+		d->mounted = false;
+	}
+	if (!access(d->item, F_OK) && (turn(d, false) || rmdir(d->item)))
+		die(EXIT_FAILED, "%s does not go away: %s", d->item, strerror(errno));
+}
+
 void disk_drop(void)
 {
-	if (mounted) {
-		/* removed files need not be written */
+	unsigned int i;
+
+	/* removed files need not be written */
+	if (first->mounted)
 		tasks_clean(TASKS_MAX);
-		umount2(safety.dir, MNT_DETACH);
-		mounted = false;
-	}
-	if (!access(ITEM, F_OK) && (disk_power(false) || rmdir(ITEM)))
-		die(EXIT_FAILED, ITEM " does not go away: %s", strerror(errno));
+	for (i = 0; i < ARRAY_SIZE(disks); i++)
+		drop(&disks[i]);
 }

@@ -35,8 +35,8 @@
 
 /* Both kinds of tasks, in each way. */
 static const struct task mixed[] = {
-	{ ROLE_WRITE, true, NULL }, { ROLE_SYNC, true, NULL }, { ROLE_READ, true, NULL },
-	{ ROLE_WRITE, false, NULL }, { ROLE_SYNC, false, NULL }, { ROLE_READ, false, NULL },
+	PRIVILEGED(WRITE), PRIVILEGED(SYNC), PRIVILEGED(READ),
+	OTHERS(WRITE), OTHERS(SYNC), OTHERS(READ),
 };
 
 static void prepare(u32 mib, const char *options)
@@ -74,8 +74,8 @@ static void expect_clean_end(struct ktap_case *t)
 static void fill_up(struct ktap_case *t, const char *options)
 {
 	static const struct task tasks[] = {
-		{ ROLE_FILL, true, NULL }, { ROLE_FILL, false, NULL },
-		{ ROLE_FILL, true, NULL }, { ROLE_FILL, false, NULL },
+		PRIVILEGED(FILL), OTHERS(FILL),
+		PRIVILEGED(FILL), OTHERS(FILL),
 	};
 	struct crew crew;
 

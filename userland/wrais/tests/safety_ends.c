@@ -53,8 +53,8 @@ static void kill_waiting(struct ktap_case *t, unsigned int victim)
 {
 	enum { OTHER = 2 };
 	static const struct task tasks[] = {
-		{ ROLE_WRITE, true, NULL }, { ROLE_SYNC, true, NULL },
-		[OTHER] = { ROLE_WRITE, false, NULL },
+		PRIVILEGED(WRITE), PRIVILEGED(SYNC),
+		[OTHER] = OTHERS(WRITE),
 	};
 	u64 inherits = counter_now(t, "inherits"), raised;
 	struct crew crew;
@@ -111,8 +111,8 @@ static void flip(struct ktap_case *t, struct crew *crew, const char *name)
 void case_switches(struct ktap_case *t)
 {
 	static const struct task tasks[] = {
-		{ ROLE_WRITE, true, NULL }, { ROLE_SYNC, true, NULL },
-		{ ROLE_WRITE, false, NULL }, { ROLE_SYNC, false, NULL },
+		PRIVILEGED(WRITE), PRIVILEGED(SYNC),
+		OTHERS(WRITE), OTHERS(SYNC),
 	};
 	struct crew crew;
 	unsigned int i, part;

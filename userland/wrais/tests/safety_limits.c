@@ -136,11 +136,35 @@ static void set_limits(void)
 	vm_set("dirty_background_bytes", dirty_limit() / 2);
 }
 
+/* The part of a domain that a device with a limit of its own may use. */
+#define STRICT_PCT	10U
+#define STRICT_BYTES	(6 * MIB)
+
+void case_strict_limit(struct ktap_case *t)
+{
+	static const struct task writer = PRIVILEGED(WRITE);
+	struct crew crew;
+	struct watch w = {
+		.t = t, .crew = &crew, .bytes = STRICT_BYTES,
+		.most = DIRTY_BYTES / 100 * STRICT_PCT + SLACK_BYTES,
+	};
+
+	disk_make(DISK_MIB, SLOW_MBPS, ORDERED);
+	vm_set("dirty_bytes", DIRTY_BYTES);
+	vm_set("dirty_background_bytes", DIRTY_BYTES / 2);
+	if (disk_set("bdi/max_ratio", "10") || disk_set("bdi/strict_limit", "1"))
+		die(EXIT_FAILED, "the disk cannot have a limit of its own");
+	tasks_start(&crew, &writer, 1);
+	watch(&w);
+	tasks_stop(t, &crew);
+	expect(t, w.peak <= w.most, "%llu bytes dirty, allowed %llu", w.peak, w.most);
+}
+
 static void stay_below(struct ktap_case *t, unsigned int writers)
 {
 	static const struct task tasks[] = {
-		{ ROLE_WRITE, true, NULL }, { ROLE_WRITE, true, NULL },
-		{ ROLE_WRITE, true, NULL },
+		PRIVILEGED(WRITE), PRIVILEGED(WRITE),
+		PRIVILEGED(WRITE),
 	};
 	u64 limit = dirty_limit();
 	u64 most = limit + limit / 100 * HEADROOM_PCT + writers * SLACK_BYTES;
@@ -179,8 +203,8 @@ void case_fsync(struct ktap_case *t)
 	enum { SYNCER = 3 };
 	/* a privileged fsync would have the commit raised, for everybody */
 	static const struct task tasks[] = {
-		{ ROLE_WRITE, true, NULL }, { ROLE_WRITE, true, NULL },
-		{ ROLE_READ, true, NULL }, [SYNCER] = { ROLE_SYNC, false, NULL },
+		PRIVILEGED(WRITE), PRIVILEGED(WRITE),
+		PRIVILEGED(READ), [SYNCER] = OTHERS(SYNC),
 	};
 	struct crew crew;
 	u64 longest;
@@ -217,8 +241,9 @@ static CREW_FN(allocate)
 static void leave_memory(struct ktap_case *t, const char *group, u64 size, const char *kills)
 {
 	const struct task tasks[] = {
-		{ ROLE_WRITE, true, group }, { ROLE_WRITE, true, group },
-		{ ROLE_WRITE, true, group },
+		{ .role = ROLE_WRITE, .privileged = true, .group = group },
+		{ .role = ROLE_WRITE, .privileged = true, .group = group },
+		{ .role = ROLE_WRITE, .privileged = true, .group = group },
 	};
 	u64 before = value_of(kills, "oom_kill");
 	struct crew crew, other;

@@ -33,9 +33,13 @@ struct worker {
 	bool polite;		/* it pauses between two reads */
 };
 
-static void name_file(char path[PATH_MAX], unsigned int i)
+static void name_file(char path[PATH_MAX], unsigned int i, bool second)
 {
-	snprintf(path, PATH_MAX, "%s/task.%u", safety.dir, i + 1);
+	char dir[PATH_MAX];
+
+	disk_dir(dir, second);
+	if (snprintf(path, PATH_MAX, "%s/task.%u", dir, i + 1) >= PATH_MAX)
+		die(EXIT_FAILED, "%s: too long", dir);
 }
 
 /* Steps return 0 or an error number. */
@@ -85,6 +89,17 @@ static int step_sync(struct worker *w)
 	return 0;
 }
 
+static int step_append(struct worker *w)
+{
+	u64 begin = now_ns(), took;
+	int error = append(w, BLOCK);
+
+	took = now_ns() - begin;
+	if (took > w->slot->value)
+		store64(&w->slot->value, took);
+	return error;
+}
+
 /*
  * The real-time class goes before all others for as long as it wants the disk: nothing
  * but the floor keeps a reader that never pauses from starving them, also of the sync
@@ -119,6 +134,7 @@ static int (*const steps[])(struct worker *w) = {
 	[ROLE_FILL] = step_fill,
 	[ROLE_WRITE] = step_write,
 	[ROLE_SYNC] = step_sync,
+	[ROLE_APPEND] = step_append,
 	[ROLE_READ] = step_read,
 };
 
@@ -138,8 +154,11 @@ static CREW_FN(work)
 	if (error)
 		die(EXIT_FAILED, "task %u: its privilege or group: %s", i + 1,
 		    strerror(-error));
-	name_file(path, i);
-	w.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	name_file(path, i, task->second);
+	if (task->path)
+		w.fd = open(task->path, O_RDONLY | O_CLOEXEC);
+	else
+		w.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	error = w.fd < 0 ? errno : 0;
 	forget_pages(w.fd);
 	while (!error && !load(&crew->page->stop)) {
@@ -157,8 +176,8 @@ void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count
 
 	crew_create(crew, count);
 	for (i = 0; i < count; i++) {
-		if (tasks[i].role == ROLE_READ) {
-			name_file(path, i);
+		if (tasks[i].role == ROLE_READ && !tasks[i].path) {
+			name_file(path, i, tasks[i].second);
 			disk_file(path, READ_SIZE);
 		}
 		crew_fork(crew, work, tasks);
@@ -217,7 +236,7 @@ unsigned int tasks_clean(unsigned int count)
 	char path[PATH_MAX];
 
 	while (count--) {
-		name_file(path, count);
+		name_file(path, count, false);
 		missing += unlink(path) != 0;
 	}
 	return missing;

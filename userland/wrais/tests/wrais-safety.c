@@ -31,6 +31,12 @@ static const struct ktap_test cases[] = {
 	{ "headroom", case_headroom },
 	{ "shared-headroom", case_shared_headroom },
 	{ "fsync", case_fsync },
+	{ "strict-limit", case_strict_limit },
+	{ "slow-disk", case_slow_disk },
+	{ "other-disk", case_other_disk },
+	{ "loop", case_loop },
+	{ "commit", case_commit },
+	{ "writer", case_writer },
 	{ "space", case_space },
 	{ "space-journal", case_space_journal },
 	{ "freeze", case_freeze },
@@ -46,17 +52,25 @@ static const char usage[] =
 "Usage: wrais-safety [options] [CASE...]\n"
 "\n"
 "Test what privileged I/O must not break, on a disk in memory that is made for it\n"
-"(24 or 128 MiB with ext4, in a mount namespace of its own; nothing else is written\n"
-"to): the bounds of what a privileged task takes, and a disk that is full, frozen,\n"
-"unmounted or gone under privileged and other tasks. Where the part floor is off a\n"
-"privileged reader pauses for 20 ms before each read, for nothing else keeps it from\n"
-"starving the others. The output is KTAP. Switches, numbers and vm.dirty_* are put\n"
-"back at the end. Cases (all):\n"
+"(24 or 128 MiB with ext4, some cases make two, in a mount namespace of its own;\n"
+"nothing else is written to): the bounds of what a privileged task takes, and a disk\n"
+"that is full, frozen, unmounted or gone under privileged and other tasks. Where the\n"
+"part floor is off a privileged reader pauses for 20 ms before each read, for nothing\n"
+"else keeps it from starving the others. The output is KTAP. Switches, numbers and\n"
+"vm.dirty_* are put back at the end. Cases (all):\n"
 "\n"
 "  headroom, shared-headroom   dirty memory stays below vm.dirty_bytes and the\n"
 "                              headroom, which one writer or three use up\n"
 "  fsync                       the others' fsync ends within two of the floor's\n"
 "                              windows, beside privileged writers and a reader\n"
+"  strict-limit                a device with a limit of its own (BDI_CAP_STRICTLIMIT)\n"
+"                              keeps it under a privileged writer\n"
+"  slow-disk                   privileged writers on a slow disk leave those on another\n"
+"                              one the most of what they have without us\n"
+"  other-disk                  nobody is held on a disk that nobody privileged uses\n"
+"  loop                        who waits on another disk does not help a loop device\n"
+"  commit                      a privileged fsync ends soon beside privileged readers\n"
+"  writer                      the others have 5 % beside a privileged writer\n"
 "  space, space-journal        no space left: every writer is told (ENOSPC); with\n"
 "                              space again all is well, and e2fsck finds nothing\n"
 "  freeze                      under load; nothing is written while it is frozen\n"

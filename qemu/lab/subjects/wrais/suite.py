@@ -58,8 +58,9 @@ SAFETY_MEM_MB = 512
 SAFETY_S = 150
 BRIEF = ("--brief", "--limit", "800")
 SAFETY_CASES = (
-    *("headroom", "shared-headroom", "fsync", "space", "space-journal", "freeze"),
-    *("unmount", "removal", "killed", "switches"),
+    *("headroom", "shared-headroom", "fsync", "strict-limit", "slow-disk", "other-disk"),
+    *("loop", "commit", "writer", "space", "space-journal"),
+    *("freeze", "unmount", "removal", "killed", "switches"),
 )
 # What the block layer, ext4 and its journal say to a disk that is taken away.
 PROVOKED = {"removal": (Kind.IO, Kind.EXT4, Kind.JBD2)}
