@@ -18,6 +18,7 @@
 #include <linux/cleanup.h>
 #include <linux/export.h>
 #include <linux/iocontext.h>
+#include <linux/ioprio.h>
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 
@@ -168,9 +169,11 @@ EXPORT_SYMBOL_GPL(bfq_ioc_is_wraised);
 
 /**
  * wrais_leaves_group() - is I/O to compete with that of all groups?
- * @bio: the I/O
+ * @bio: the I/O; it has the class of the task that has submitted it
  */
 bool wrais_leaves_group(const struct bio *bio)
 {
-	return wrais_on(WRAIS_RAISE) && wrais_cgroup_has_bio(bio);
+	return wrais_on(WRAIS_RAISE) &&
+	       (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT ||
+		wrais_cgroup_has_bio(bio));
 }

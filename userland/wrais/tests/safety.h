@@ -131,6 +131,10 @@ void case_loop(struct ktap_case *t);
 void case_commit(struct ktap_case *t);
 void case_writer(struct ktap_case *t);
 
+/* safety_groups.c */
+void case_class_in_group(struct ktap_case *t);
+void case_group(struct ktap_case *t);
+
 /* safety_ends.c */
 void case_killed(struct ktap_case *t);
 void case_switches(struct ktap_case *t);

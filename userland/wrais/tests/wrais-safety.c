@@ -37,6 +37,8 @@ static const struct ktap_test cases[] = {
 	{ "loop", case_loop },
 	{ "commit", case_commit },
 	{ "writer", case_writer },
+	{ "class-in-group", case_class_in_group },
+	{ "group", case_group },
 	{ "space", case_space },
 	{ "space-journal", case_space_journal },
 	{ "freeze", case_freeze },
@@ -71,6 +73,8 @@ static const char usage[] =
 "  loop                        who waits on another disk does not help a loop device\n"
 "  commit                      a privileged fsync ends soon beside privileged readers\n"
 "  writer                      the others have 5 % beside a privileged writer\n"
+"  class-in-group, group       a privileged task of a light group goes before those of\n"
+"                              a heavy one, by its I/O class and by io.wrais\n"
 "  space, space-journal        no space left: every writer is told (ENOSPC); with\n"
 "                              space again all is well, and e2fsck finds nothing\n"
 "  freeze                      under load; nothing is written while it is frozen\n"

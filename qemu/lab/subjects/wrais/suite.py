@@ -59,7 +59,7 @@ SAFETY_S = 150
 BRIEF = ("--brief", "--limit", "800")
 SAFETY_CASES = (
     *("headroom", "shared-headroom", "fsync", "strict-limit", "slow-disk", "other-disk"),
-    *("loop", "commit", "writer", "space", "space-journal"),
+    *("loop", "commit", "writer", "class-in-group", "group", "space", "space-journal"),
     *("freeze", "unmount", "removal", "killed", "switches"),
 )
 # What the block layer, ext4 and its journal say to a disk that is taken away.
