@@ -17,6 +17,7 @@ struct bio;
 struct request;
 struct request_queue;
 struct task_struct;
+struct wrais_waits;
 
 /* The floor's window slides by a slot. */
 #define WRAIS_SLOTS	10
