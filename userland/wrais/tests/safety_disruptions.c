@@ -30,7 +30,7 @@
 #define REMOVAL_DIRTY_BYTES	(256 * 1024)
 #define REMOVALS	6U
 
-#define FREEZES		4U
+#define FREEZES		2U
 #define UNMOUNTS	8U
 
 /* Both kinds of tasks, in each way. */
