@@ -70,7 +70,6 @@ enum role {
 	ROLE_WRITE,		/* the same, giving the oldest blocks back */
 	ROLE_SYNC,		/* append a page, fsync, again and again */
 	ROLE_READ,		/* read a file that is no longer in memory */
-	ROLE_APPEND,		/* append, and note the longest write */
 };
 
 #define TASKS_MAX	8U
@@ -88,8 +87,8 @@ struct task {
 #define OTHERS(name)		{ .role = ROLE_##name }
 
 /*
- * Of a slot of the crew: rounds, value (bytes moved; of ROLE_SYNC and ROLE_APPEND the
- * longest fsync or write in ns) and mark (the error number that has ended it).
+ * Of a slot of the crew: rounds, value (bytes moved, or of ROLE_SYNC the longest
+ * fsync in ns) and mark (the error number that has ended it).
  */
 void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count);
 

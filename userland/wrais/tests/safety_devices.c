@@ -99,7 +99,7 @@ void case_other_disk(struct ktap_case *t)
 	enum { OTHER = 2 };
 	static const struct task tasks[] = {
 		PRIVILEGED(READ), PRIVILEGED(SYNC),
-		[OTHER] = { .role = ROLE_APPEND, .second = true },
+		[OTHER] = { .role = ROLE_WRITE, .second = true },
 	};
 	u64 done[ARRAY_SIZE(tasks)], before, after;
 	struct crew crew;

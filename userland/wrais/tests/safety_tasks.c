@@ -89,17 +89,6 @@ static int step_sync(struct worker *w)
 	return 0;
 }
 
-static int step_append(struct worker *w)
-{
-	u64 begin = now_ns(), took;
-	int error = append(w, BLOCK);
-
-	took = now_ns() - begin;
-	if (took > w->slot->value)
-		store64(&w->slot->value, took);
-	return error;
-}
-
 /*
  * The real-time class goes before all others for as long as it wants the disk: nothing
  * but the floor keeps a reader that never pauses from starving them, also of the sync
@@ -134,7 +123,6 @@ static int (*const steps[])(struct worker *w) = {
 	[ROLE_FILL] = step_fill,
 	[ROLE_WRITE] = step_write,
 	[ROLE_SYNC] = step_sync,
-	[ROLE_APPEND] = step_append,
 	[ROLE_READ] = step_read,
 };
 
