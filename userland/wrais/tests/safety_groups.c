@@ -100,12 +100,16 @@ static void share_disk(struct ktap_case *t, bool by_class)
 
 static void in_groups(struct ktap_case *t, bool by_class)
 {
-	if (!make_groups()) {
+	char before[256];
+
+	if (read_text(CONTROLLERS, before, sizeof(before)) < 0 || !make_groups()) {
 		skip_test(t, "no cgroup v2 with an I/O controller");
 		return;
 	}
 	share_disk(t, by_class);
 	remove_groups(t);
+	if (!strstr(before, "io"))
+		write_text(CONTROLLERS, "-io");
 }
 
 void case_class_in_group(struct ktap_case *t)
