@@ -69,7 +69,7 @@ help:
 #?   report                 draw the plots of the results again
 #?
 #? Test (TESTS='name or name' selects among the tests of each)
-#?   test-crash             1,000 states that a crash can leave a file system in
+#?   test-crash             1,300 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
 #?   test-matrix            the class in other kernels: MATRIX=name only those (builds a kernel for each)

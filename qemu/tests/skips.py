@@ -28,11 +28,6 @@ ALLOWED = (
         Allowed(re.compile("test_ipclat_containers"), re.compile(rf"\b{name}\b"), lambda: True)
         for name in ("runc", "youki", "podman", "docker")
     ),
-    Allowed(
-        re.compile("test_fast_commit"),
-        re.compile("the same defect once more"),
-        lambda: kernel_variant(os.environ) == "debug",
-    ),
     # Core scheduling of 6.12 does not bear it: see the suite.
     Allowed(re.compile("lottery-torture-core-"), re.compile("--no-hotplug"), lambda: True),
     # A library of its own on some distributions, and it does not bear every kernel's layout.

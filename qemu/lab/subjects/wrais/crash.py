@@ -110,6 +110,24 @@ def spread(points: Sequence[int], count: int) -> list[int]:
     return [points[index * len(points) // count] for index in range(count)]
 
 
+def flushed_at(writes: Sequence[Write], offset: int) -> list[int]:
+    """The flush points at which that place has been written anew."""
+    found: list[int] = []
+    fresh = False
+    for index, write in enumerate(writes):
+        fresh |= write.offset <= offset < write.offset + write.length
+        if fresh and write.flush:
+            found.append(index + 1)
+            fresh = False
+    return found
+
+
+def journal_end(image: Path, block: int) -> int:
+    """Where the last block of the journal is."""
+    _, said = _run("debugfs", "-R", "blocks <8>", str(image))
+    return int(said.split()[-1]) * block
+
+
 def record(writer: int, number: int) -> bytes:
     """What wrais-crash writes; its fill_record()."""
     base = writer << 48 ^ number << 16 ^ 1 << 63

@@ -16,4 +16,5 @@ mkdir -p /m
 busybox mount -t ext4 -o "$options" /dev/vdb1 /m
 wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --seconds "$seconds"
 cat /proc/wrais
+sed -n 's,^\([0-9]*\) commits$,fast_commits \1,p' /proc/fs/ext4/vdb1/fc_info
 busybox umount /m
