@@ -8,20 +8,13 @@
  * seconds pays nothing, and then paid back with at most one part in
  * WRAIS_PAY_PART of the device.
  *
- * Reads at random: a task that reads small pieces from all over the device
- * keeps it busy with little to show for it. Once it has done so in more than
- * WRAIS_RANDOM_FREE_SLOTS, it keeps random_pct of the device and the others,
- * if they want it, get the rest.
- *
  * Costs are in sectors, with WRAIS_REQUEST_COST for each request.
  *
  * Locking: all of it under bfqd->lock.
  */
 
-#include <linux/bitops.h>
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "bfq-iosched.h"
@@ -29,24 +22,17 @@
 
 /* Slots in which the privileged may use the device for nothing. */
 #define WRAIS_FREE_SLOTS	4
-/* Those in which they may read at random for nothing. */
-#define WRAIS_RANDOM_FREE_SLOTS	1
 /* The window slides by slots: keep a point more than is promised [percent]. */
 #define WRAIS_FLOOR_MARGIN	1
 /* What the others are paid back with, a part of the device. */
 #define WRAIS_PAY_PART		5
 /* What a request costs besides its sectors, a fraction of a millisecond. */
 #define WRAIS_REQUEST_COST	16
-/* Reads of fewer sectors than this can be random, as in BFQQ_SECT_THR_NONROT. */
-#define WRAIS_RANDOM_SECTORS	64
-/* Of a queue's last 32 requests, those that make it seek, as in BFQQ_SEEKY(). */
-#define WRAIS_SEEKS		19
-/* The most that is owed either way, about a megabyte. */
-#define WRAIS_DEBT_MAX		2048LL
+/* By how much one may get ahead of the other, about a megabyte. */
+#define WRAIS_LEAD_MAX		2048LL
 
 unsigned int wrais_floor_pct = 5;
 unsigned int wrais_floor_window_ms = 30000;
-unsigned int wrais_random_pct = 20;
 
 /* Forget the slots that have left the window. */
 static void wrais_slide(struct wrais_device *dev)
@@ -60,31 +46,6 @@ static void wrais_slide(struct wrais_device *dev)
 	dev->slot = now;
 }
 
-static enum wrais_kind wrais_kind(struct bfq_queue *bfqq, struct request *rq)
-{
-	if (wrais_is_other(bfqq))
-		return WRAIS_OTHERS;
-	if (!bfq_bfqq_wrais(bfqq))
-		return WRAIS_PRIVILEGED;
-	if (rq_data_dir(rq) == READ && blk_rq_sectors(rq) < WRAIS_RANDOM_SECTORS &&
-	    hweight32(bfqq->seek_history) > WRAIS_SEEKS)
-		return WRAIS_RANDOM;
-	return WRAIS_PRIVILEGED;
-}
-
-/**
- * wrais_random_pays() - have the privileged read at random for long enough?
- * @dev: what the device did, with its window up to date
- */
-bool wrais_random_pays(const struct wrais_device *dev)
-{
-	int i, slots = 0;
-
-	for (i = 0; i < WRAIS_SLOTS; i++)
-		slots += dev->cost[i][WRAIS_RANDOM] > dev->cost[i][WRAIS_PRIVILEGED];
-	return slots > WRAIS_RANDOM_FREE_SLOTS;
-}
-
 /**
  * wrais_pay() - the others get what they are owed, or some of it
  * @dev: the device, with its window up to date
@@ -93,7 +54,6 @@ bool wrais_random_pays(const struct wrais_device *dev)
 void wrais_pay(struct wrais_device *dev, u64 cost)
 {
 	dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
-	dev->debt = max(dev->debt - (s64)cost, -WRAIS_DEBT_MAX);
 }
 
 /**
@@ -101,22 +61,15 @@ void wrais_pay(struct wrais_device *dev, u64 cost)
  * @dev: the device, with its window up to date
  * @kind: whose it is
  * @cost: what it costs
- * @pct: the part of the device that reads at random keep [percent]
  */
-void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
-		  unsigned int pct)
+void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 {
 	dev->cost[dev->slot % WRAIS_SLOTS][kind] += cost;
 
-	if (kind == WRAIS_OTHERS) {
+	if (kind == WRAIS_OTHERS)
 		wrais_pay(dev, cost);
-		return;
-	}
-
-	dev->credit += cost;
-	if (kind == WRAIS_RANDOM && wrais_random_pays(dev))
-		dev->debt = min(dev->debt + (s64)div_u64(cost * (100 - pct), pct),
-				WRAIS_DEBT_MAX);
+	else
+		dev->credit += cost;
 }
 
 /**
@@ -129,7 +82,7 @@ void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost)
 {
 	s64 lead = dev->lead + (waited_for ? (s64)cost : -(s64)cost);
 
-	dev->lead = clamp(lead, -WRAIS_DEBT_MAX, WRAIS_DEBT_MAX);
+	dev->lead = clamp(lead, -WRAIS_LEAD_MAX, WRAIS_LEAD_MAX);
 }
 
 /**
@@ -150,7 +103,7 @@ void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
 	u64 cost = blk_rq_sectors(rq) + WRAIS_REQUEST_COST;
-	enum wrais_kind kind = wrais_kind(bfqq, rq);
+	enum wrais_kind kind = wrais_is_other(bfqq) ? WRAIS_OTHERS : WRAIS_PRIVILEGED;
 
 	if (dev->contended && kind != WRAIS_OTHERS)
 		wrais_lead_by(dev, wrais_is_waited_for(bfqq), cost);
@@ -161,7 +114,8 @@ void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 	if (dev->pays && kind != WRAIS_OTHERS)
 		wrais_pay(dev, cost);
 	else
-		wrais_charge(dev, kind, cost, READ_ONCE(wrais_random_pct));
+		wrais_charge(dev, kind, cost);
+	wrais_random_dispatched(bfqq, rq);
 }
 
 /**
@@ -178,7 +132,7 @@ bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 		return false;
 
 	for (i = 0; i < WRAIS_SLOTS; i++) {
-		u64 cost = dev->cost[i][WRAIS_PRIVILEGED] + dev->cost[i][WRAIS_RANDOM];
+		u64 cost = dev->cost[i][WRAIS_PRIVILEGED];
 
 		raised += cost;
 		others += dev->cost[i][WRAIS_OTHERS];
@@ -189,17 +143,11 @@ bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 }
 
 /**
- * wrais_owes() - are the others owed a request?
+ * wrais_floor_owes() - are the others owed a request by the floor?
  * @dev: the device
  */
-enum wrais_owed wrais_owes(struct wrais_device *dev)
+bool wrais_floor_owes(struct wrais_device *dev)
 {
-	if (!wrais_on(WRAIS_FLOOR))
-		return WRAIS_OWED_NOTHING;
-
 	wrais_slide(dev);
-	if (dev->debt > 0)
-		return WRAIS_OWED_RANDOM;
-	return wrais_floor_is_due(dev, READ_ONCE(wrais_floor_pct)) ?
-	       WRAIS_OWED_FLOOR : WRAIS_OWED_NOTHING;
+	return wrais_floor_is_due(dev, READ_ONCE(wrais_floor_pct));
 }

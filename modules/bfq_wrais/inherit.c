@@ -63,6 +63,17 @@ bool wrais_is_waited(const struct wrais_waits *waits)
 	       time_before(jiffies, READ_ONCE(waits->since) + WRAIS_INHERIT_MAX);
 }
 
+/**
+ * wrais_current_is_waited_for() - does a privileged task wait for the current one?
+ */
+bool wrais_current_is_waited_for(void)
+{
+	const struct io_context *ioc = current->io_context;
+
+	return wrais_on(WRAIS_INHERIT) && ioc && READ_ONCE(ioc->wrais_waits.carrier) &&
+	       wrais_is_waited(&ioc->wrais_waits);
+}
+
 bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi)
 {
 	if (!wrais_current_privileged())

@@ -5,6 +5,8 @@
 #ifndef _WRAIS_INTERNAL_H
 #define _WRAIS_INTERNAL_H
 
+#include <linux/blk_types.h>
+#include <linux/ioprio.h>
 #include <linux/jiffies.h>
 #include <linux/types.h>
 #include <linux/wrais/wrais.h>
@@ -13,7 +15,6 @@ struct backing_dev_info;
 struct bfq_data;
 struct bfq_io_cq;
 struct bfq_queue;
-struct bio;
 struct request;
 struct request_queue;
 struct task_struct;
@@ -22,19 +23,32 @@ struct wrais_waits;
 /* The floor's window slides by a slot. */
 #define WRAIS_SLOTS	10
 
-/* Requests of the privileged, their reads at random, and those of the others. */
+/* Requests of the privileged, and those of the others. */
 enum wrais_kind {
 	WRAIS_PRIVILEGED,
-	WRAIS_RANDOM,
 	WRAIS_OTHERS,
 	WRAIS_NR_KINDS,
 };
 
-/* What the others are owed a request for. */
-enum wrais_owed {
-	WRAIS_OWED_NOTHING,
-	WRAIS_OWED_FLOOR,
-	WRAIS_OWED_RANDOM,
+/**
+ * struct wrais_queue - what is known of a queue of privileged requests
+ * @thinks: how often in a row its task has thought for long
+ * @random: the request that went last was a read at random
+ * @used_ns: device time used for reads at random, but for what is forgotten
+ * @used_at_ns: when that was brought up to date
+ * @debt_ns: device time that the others are owed for it; less than 0 if they
+ *	have had more
+ * @paid_ns: the others' time on the device up to which they have been paid
+ *
+ * Protected by the lock of the device's bfq_data. See random.c and turn.c.
+ */
+struct wrais_queue {
+	unsigned int thinks;
+	bool random;
+	u64 used_ns;
+	u64 used_at_ns;
+	s64 debt_ns;
+	u64 paid_ns;
 };
 
 /**
@@ -42,24 +56,30 @@ enum wrais_owed {
  * @slot: the current one, counted since boot
  * @cost: of the requests of each slot in the window
  * @credit: what the privileged have used since the others were paid back
- * @debt: what the others are owed for reads at random
  * @lead: by how much more has been done for those who wait than for the
  *	privileged who have requests of their own, while both wanted the device
  * @contended: both want it
  * @pays: the request that goes next pays the others what they are owed
  * @done_ns: when it did something that a privileged task may wait for last
+ * @busy_ns: since when it has worked on the request that it completes next
+ * @others_ns: how long it has worked for the others
+ * @debtors: a queue may be in debt
+ * @paying: a request of the others is under way that pays such a debt
  *
- * Protected by the lock of the device's bfq_data. See floor.c and turn.c.
+ * Protected by the lock of the device's bfq_data. See floor.c, random.c and turn.c.
  */
 struct wrais_device {
 	unsigned long slot;
 	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
-	s64 debt;
 	s64 lead;
 	bool contended;
 	bool pays;
 	u64 done_ns;
+	u64 busy_ns;
+	u64 others_ns;
+	bool debtors;
+	bool paying;
 };
 
 /* Note in @at that something happens now [jiffies]; it is 0 if it never did. */
@@ -79,6 +99,13 @@ static inline bool wrais_recent(const unsigned long *at, unsigned long period)
 /* wrais.c APIs: */
 extern const char *const wrais_event_names[WRAIS_NR_EVENTS];
 u64 wrais_total(enum wrais_event event);
+bool wrais_current_privileged(void);
+
+/* Is a bio privileged? Once it is submitted its class says that. */
+static inline bool wrais_bio_privileged(const struct bio *bio)
+{
+	return IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT;
+}
 
 /* cgroup.c APIs: */
 #ifdef CONFIG_BLK_CGROUP
@@ -91,26 +118,42 @@ static inline bool wrais_cgroup_has_bio(const struct bio *bio) { return false; }
 
 /* raise.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS
-void wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio);
-void wrais_resume(struct bfq_queue *bfqq);
-bool wrais_is_apart(const struct bfq_queue *bfqq);
-bool wrais_leaves_group(const struct bio *bio);
+bool __wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio);
+void wrais_raise(struct bfq_queue *bfqq, const struct bfq_io_cq *bic);
+void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio);
+
+/**
+ * wrais_goes_apart() - does a request go to a queue that is kept apart?
+ * @bic: who brings it
+ * @bio: its first bio
+ */
+static inline bool
+wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio)
+{
+	return wrais_on(WRAIS_ENABLED) && __wrais_goes_apart(bic, bio);
+}
 
 /* floor.c APIs: */
 extern unsigned int wrais_floor_pct;
 extern unsigned int wrais_floor_window_ms;
-extern unsigned int wrais_random_pct;
-bool wrais_random_pays(const struct wrais_device *dev);
-void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost,
-		  unsigned int pct);
+void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
 void wrais_pay(struct wrais_device *dev, u64 cost);
 bool wrais_waiter_first(const struct wrais_device *dev);
 void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost);
 void wrais_account(struct bfq_queue *bfqq, struct request *rq);
-enum wrais_owed wrais_owes(struct wrais_device *dev);
+bool wrais_floor_owes(struct wrais_device *dev);
+
+/* random.c APIs: */
+extern unsigned int wrais_random_pct;
+unsigned int wrais_random_lost(u64 used_ns, u64 window_ns, unsigned int pct);
+bool wrais_in_debt(const struct wrais_queue *q, u64 others_ns);
+void wrais_random_spend(struct wrais_queue *q, u64 now_ns, u64 spent_ns, u64 others_ns);
+void wrais_random_dispatched(struct bfq_queue *bfqq, struct request *rq);
+void wrais_random_completed(struct bfq_queue *bfqq, u64 now_ns);
 
 /* turn.c APIs: */
+bool wrais_is_unraised(struct bfq_queue *bfqq);
 bool wrais_is_other(struct bfq_queue *bfqq);
 bool wrais_is_waited_for(struct bfq_queue *bfqq);
 void wrais_note_think(struct bfq_queue *bfqq);
@@ -118,11 +161,6 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns);
 bool wrais_plugs(struct bfq_data *bfqd);
 struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd);
 #else
-static inline void
-wrais_raise(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio) { }
-static inline void wrais_resume(struct bfq_queue *bfqq) { }
-static inline bool wrais_is_apart(const struct bfq_queue *bfqq) { return false; }
-static inline bool wrais_leaves_group(const struct bio *bio) { return false; }
 static inline void
 wrais_account(struct bfq_queue *bfqq, struct request *rq) { }
 static inline void
@@ -148,9 +186,11 @@ enum wrais_wait {
 
 bool wrais_anybody_waits(void);
 bool wrais_is_waited(const struct wrais_waits *waits);
+bool wrais_current_is_waited_for(void);
 #else
 static inline bool wrais_anybody_waits(void) { return false; }
 static inline bool wrais_is_waited(const struct wrais_waits *waits) { return false; }
+static inline bool wrais_current_is_waited_for(void) { return false; }
 #endif
 
 /* dirty.c APIs: */

@@ -2,9 +2,9 @@
 /*
  * Whose requests BFQ does not limit.
  *
- * bfq_limit_depth() leaves few tags to async I/O and to sync writes while a
- * raised queue is busy. The flusher keeps a journal handle open while it
- * submits megabytes: where it waits for a tag, the commit waits for its
+ * bfq_limit_depth() leaves few tags to async I/O and to sync writes, and one to
+ * who uses more than its share. The flusher keeps a journal handle open while
+ * it submits megabytes: where it waits for a tag, the commit waits for its
  * handle, and a privileged task that starts a handle for the commit. Such a
  * task is exempt, whoever it is, and so are metadata.
  */

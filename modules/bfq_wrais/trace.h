@@ -21,23 +21,6 @@ TRACE_DEFINE_ENUM(WRAIS_RANDOM_TURNS);
 TRACE_DEFINE_ENUM(WRAIS_FOR_FLUSHER);
 TRACE_DEFINE_ENUM(WRAIS_FOR_JOURNAL);
 
-/* A queue of BFQ is raised, or no longer. */
-TRACE_EVENT(wrais_queue,
-	    TP_PROTO(struct request_queue *q, pid_t pid, bool raised),
-	    TP_ARGS(q, pid, raised),
-
-	    TP_STRUCT__entry(__field(dev_t, dev)
-			     __field(pid_t, pid)
-			     __field(bool, raised)),
-
-	    TP_fast_assign(__entry->dev = q->disk ? disk_devt(q->disk) : 0;
-			   __entry->pid = pid;
-			   __entry->raised = raised;),
-
-	    TP_printk("dev=%d:%d pid=%d raised=%d", MAJOR(__entry->dev),
-		      MINOR(__entry->dev), __entry->pid, __entry->raised)
-);
-
 /* A request of the queue of @pid goes out of turn. */
 TRACE_EVENT(wrais_turn,
 	    TP_PROTO(struct request_queue *q, pid_t pid, enum wrais_event why),

@@ -5,7 +5,7 @@
  * A raised queue goes before all others, and BFQ keeps the device idle for it
  * while it is about to come back. Three kinds of requests are dispatched all
  * the same, as BFQ injects requests into the service of another queue:
- *  - what the others are owed (floor.c);
+ *  - what the others are owed (floor.c, random.c);
  *  - I/O that a privileged task waits for (inherit.c); where a raised queue has
  *    a request, too, they share the device;
  *  - one request of the others while the raised queue thinks, if it has taken
@@ -46,9 +46,9 @@ void wrais_note_think(struct bfq_queue *bfqq)
 	s64 think_ns = blk_time_get_ns() - bfqq->ttime.last_end_request;
 
 	if (bfqq->dispatched || bfqq->next_rq || think_ns <= (s64)WRAIS_THINK_NS)
-		bfqq->wrais_thinks = 0;
-	else if (bfqq->wrais_thinks < WRAIS_THINKS)
-		bfqq->wrais_thinks++;
+		bfqq->wrais.thinks = 0;
+	else if (bfqq->wrais.thinks < WRAIS_THINKS)
+		bfqq->wrais.thinks++;
 }
 
 static struct wrais_bdi *wrais_bdi(struct bfq_data *bfqd)
@@ -76,7 +76,11 @@ static bool wrais_waits_for_journal(struct bfq_data *bfqd)
 	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
 }
 
-static bool wrais_is_unraised(struct bfq_queue *bfqq)
+/**
+ * wrais_is_unraised() - does nobody privileged wait for a queue's requests now?
+ * @bfqq: the queue, with its bfqd locked
+ */
+bool wrais_is_unraised(struct bfq_queue *bfqq)
 {
 	return !bfq_bfqq_wrais(bfqq) && !wrais_is_waited_for(bfqq);
 }
@@ -95,22 +99,33 @@ bool wrais_is_other(struct bfq_queue *bfqq)
 		!wrais_recent(&wrais_bdi(bfqq->bfqd)->written_at, WRAIS_WRITES_FOR));
 }
 
-/* The queue of that kind whose next request has waited longest, or NULL. */
-static struct bfq_queue *
-wrais_oldest(struct bfq_data *bfqd, bool (*is_wanted)(struct bfq_queue *bfqq))
+typedef bool (*wrais_kind_fn)(struct bfq_queue *bfqq);
+
+/* @bfqq, if it is of that kind and has waited for longer than @oldest. */
+static struct bfq_queue *wrais_older(struct bfq_queue *bfqq, struct bfq_queue *oldest,
+				     wrais_kind_fn is_wanted)
 {
-	struct bfq_queue *bfqq, *oldest = NULL;
+	if (!bfqq || !bfqq->next_rq || !is_wanted(bfqq))
+		return oldest;
+	return !oldest || bfqq->next_rq->start_time_ns < oldest->next_rq->start_time_ns ?
+	       bfqq : oldest;
+}
+
+/*
+ * The queue of that kind whose next request has waited longest, or NULL. The one
+ * in service is not in the list.
+ */
+static struct bfq_queue *wrais_oldest(struct bfq_data *bfqd, wrais_kind_fn is_wanted)
+{
+	struct bfq_queue *bfqq, *oldest;
 	int i, scan = WRAIS_SCAN;
 
+	oldest = wrais_older(bfqd->in_service_queue, NULL, is_wanted);
 	for (i = 0; i < bfqd->num_actuators; i++) {
 		list_for_each_entry_reverse(bfqq, &bfqd->active_list[i], bfqq_list) {
 			if (!scan--)
 				return oldest;
-			if (!bfqq->next_rq || !is_wanted(bfqq))
-				continue;
-			if (!oldest || bfqq->next_rq->start_time_ns <
-				       oldest->next_rq->start_time_ns)
-				oldest = bfqq;
+			oldest = wrais_older(bfqq, oldest, is_wanted);
 		}
 	}
 	return oldest;
@@ -133,7 +148,7 @@ static bool wrais_thinks(struct bfq_data *bfqd)
 	struct bfq_queue *bfqq = bfqd->in_service_queue;
 
 	return bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq &&
-	       !bfqd->tot_rq_in_driver && bfqq->wrais_thinks == WRAIS_THINKS &&
+	       !bfqd->tot_rq_in_driver && bfqq->wrais.thinks == WRAIS_THINKS &&
 	       !wrais_waits_for_journal(bfqd);
 }
 
@@ -149,8 +164,10 @@ static bool wrais_is_raised(struct bfq_queue *bfqq)
  */
 void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
-	if (bfq_bfqq_wrais(bfqq) || wrais_is_waited_for(bfqq))
+	if (!wrais_is_unraised(bfqq))
 		bfqq->bfqd->wrais.done_ns = now_ns;
+	if (wrais_on(WRAIS_FLOOR))
+		wrais_random_completed(bfqq, now_ns);
 }
 
 /**
@@ -176,7 +193,8 @@ static struct bfq_queue *wrais_let(struct bfq_queue *bfqq, enum wrais_event why)
 	wrais_count(why);
 	trace_wrais_turn(bfqd->queue, bfqq->pid, why);
 	/* It is looked at last the next time. */
-	list_move(&bfqq->bfqq_list, &bfqd->active_list[bfqq->actuator_idx]);
+	if (bfqq != bfqd->in_service_queue)
+		list_move(&bfqq->bfqq_list, &bfqd->active_list[bfqq->actuator_idx]);
 	return bfqq;
 }
 
@@ -200,6 +218,46 @@ static struct bfq_queue *wrais_waited_for(struct bfq_data *bfqd)
 	return wrais_waiter_first(&bfqd->wrais) ? bfqq : NULL;
 }
 
+static bool wrais_is_solvent(struct bfq_queue *bfqq)
+{
+	return bfq_bfqq_wrais(bfqq) &&
+	       !wrais_in_debt(&bfqq->wrais, bfqq->bfqd->wrais.others_ns);
+}
+
+/* Is what the privileged want now only reads at random that have to be paid for? */
+static bool wrais_random_owes(struct bfq_data *bfqd)
+{
+	struct bfq_queue *debtor = bfqd->in_service_queue;
+
+	if (!bfqd->wrais.debtors || bfqd->wrais.paying || wrais_oldest(bfqd, wrais_is_solvent))
+		return false;
+	/* It may be about to have its next request. */
+	if (!debtor || !bfq_bfqq_wrais(debtor))
+		debtor = wrais_oldest(bfqd, wrais_is_raised);
+	bfqd->wrais.debtors = debtor && wrais_in_debt(&debtor->wrais, bfqd->wrais.others_ns);
+	return bfqd->wrais.debtors;
+}
+
+/* Whose turn it is because the others are owed something, or NULL. */
+static struct bfq_queue *wrais_owed(struct bfq_data *bfqd)
+{
+	bool floor, random;
+	struct bfq_queue *bfqq;
+
+	bfqd->wrais.pays = false;
+	if (!wrais_on(WRAIS_FLOOR))
+		return NULL;
+	floor = wrais_floor_owes(&bfqd->wrais);
+	random = !floor && wrais_random_owes(bfqd);
+	if (!floor && !random)
+		return NULL;
+
+	bfqq = wrais_paid(bfqd);
+	bfqd->wrais.pays = bfqq;
+	bfqd->wrais.paying |= bfqq && random;
+	return bfqq ? wrais_let(bfqq, floor ? WRAIS_FLOOR_TURNS : WRAIS_RANDOM_TURNS) : NULL;
+}
+
 /**
  * wrais_out_of_turn() - whose request comes next, if not in turn
  * @bfqd: the device, locked
@@ -208,15 +266,11 @@ static struct bfq_queue *wrais_waited_for(struct bfq_data *bfqd)
  */
 struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 {
-	enum wrais_owed owed = wrais_owes(&bfqd->wrais);
-	struct bfq_queue *bfqq;
+	struct bfq_queue *bfqq = wrais_owed(bfqd);
 
 	/* Queues are scanned only if there is a reason to. */
-	bfqq = owed ? wrais_paid(bfqd) : NULL;
-	bfqd->wrais.pays = bfqq;
 	if (bfqq)
-		return wrais_let(bfqq, owed == WRAIS_OWED_RANDOM ?
-				 WRAIS_RANDOM_TURNS : WRAIS_FLOOR_TURNS);
+		return bfqq;
 
 	bfqq = wrais_waited_for(bfqd);
 	if (bfqq)

@@ -9,12 +9,12 @@
  * anybody can have it.
  */
 
+#include <linux/blk-mq.h>
 #include <linux/export.h>
-#include <linux/ioprio.h>
 #include <linux/iocontext.h>
+#include <linux/ioprio.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/sched/task.h>
 
 #include "internal.h"
 
@@ -64,35 +64,6 @@ u64 wrais_total(enum wrais_event event)
 	return total;
 }
 
-static bool wrais_ioc_privileged(const struct io_context *ioc)
-{
-	return ioc && IOPRIO_PRIO_CLASS(ioc->ioprio) == IOPRIO_CLASS_RT;
-}
-
-/**
- * bfq_is_wraised() - is a task privileged?
- * @task: any task, with a reference held; may take its alloc_lock
- *
- * The query of the reference, for whoever is about to make a task wait.
- *
- * Return: false while privileges are switched off.
- */
-bool bfq_is_wraised(struct task_struct *task)
-{
-	bool privileged;
-
-	if (!wrais_on(WRAIS_ENABLED))
-		return false;
-	if (task == current)
-		return wrais_current_privileged();
-
-	task_lock(task);
-	privileged = wrais_ioc_privileged(task->io_context);
-	task_unlock(task);
-	return privileged || wrais_cgroup_has_task(task);
-}
-EXPORT_SYMBOL_GPL(bfq_is_wraised);
-
 /**
  * wrais_current_privileged() - is the current task privileged?
  *
@@ -100,19 +71,44 @@ EXPORT_SYMBOL_GPL(bfq_is_wraised);
  */
 bool wrais_current_privileged(void)
 {
-	return wrais_ioc_privileged(current->io_context) ||
+	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ||
 	       wrais_cgroup_has_task(current);
 }
-EXPORT_SYMBOL_GPL(wrais_current_privileged);
 
-/**
- * wrais_io_privileged() - does I/O belong to somebody privileged?
- * @ioc: whose it is; its class is read as it is now
- * @bio: what is to be done, for its cgroup
- *
- * Any context: a request can be inserted by another task than it belongs to.
- */
-bool wrais_io_privileged(const struct io_context *ioc, const struct bio *bio)
+/* Is it for another reason than its class? What nobody waits for is not. */
+static bool wrais_makes_privileged(const struct bio *bio)
 {
-	return wrais_ioc_privileged(ioc) || wrais_cgroup_has_bio(bio);
+	return op_is_sync(bio->bi_opf) &&
+	       (wrais_cgroup_has_bio(bio) || wrais_current_is_waited_for());
 }
+
+void __wrais_submits(struct bio *bio)
+{
+	if (!wrais_bio_privileged(bio)) {
+		int level = IOPRIO_PRIO_LEVEL(bio->bi_ioprio);
+
+		if (!wrais_makes_privileged(bio))
+			return;
+		if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_NONE)
+			level = IOPRIO_BE_NORM;
+		bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, level);
+	}
+	wrais_note_active(bio->bi_bdev->bd_disk->bdi);
+}
+
+int __wrais_acts_for(struct request *rq)
+{
+	int own = current->io_context ? current->io_context->ioprio : IOPRIO_DEFAULT;
+
+	if (IOPRIO_PRIO_CLASS(req_get_ioprio(rq)) != IOPRIO_CLASS_RT ||
+	    set_task_ioprio(current, req_get_ioprio(rq)))
+		return WRAIS_ACTS_FOR_NOBODY;
+	return own;
+}
+EXPORT_SYMBOL_GPL(__wrais_acts_for);
+
+void __wrais_acted(int own)
+{
+	set_task_ioprio(current, own);
+}
+EXPORT_SYMBOL_GPL(__wrais_acted);

@@ -9,8 +9,8 @@ wrais-parts := control privilege stalls verb_stalls verb_stat
 wrais-api-parts := $(addprefix tests/api_,common refuse cgroup present effect) \
 	control privilege tests/validate
 wrais-load-parts := load
-wrais-run-parts := control load probe run_options run_setup run_trace
-wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices groups disruptions ends) \
+wrais-run-parts := control load probe run_options run_setup run_groups run_trace
+wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices carriers groups disruptions ends) \
 	control privilege tests/validate
 
 # the real library, from the distribution

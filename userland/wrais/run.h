@@ -42,6 +42,9 @@ struct run_options {
 	unsigned int nr_expected;
 	bool no_priority;
 	struct ioprio_options prio;
+	u32 probe_weight;	/* io.bfq.weight of their cgroups, 0: they have none */
+	u32 load_weight;
+	bool member;		/* io.wrais of the probe's */
 	struct load_options load;
 	unsigned int kind;	/* the index in probe_kinds */
 	struct probe_options probe;
@@ -69,6 +72,17 @@ void run_parse(int argc, char **argv, struct run_options *o);
 void run_setup(const struct run_options *o);
 /* Undo the mount. */
 void run_unmount(const struct run_options *o);
+
+/*
+ * run_groups.c: two cgroups with the io controller. Exits with one clear line when they
+ * cannot be had.
+ */
+void groups_parse(char *text, struct run_options *o);
+/* Make them; the caller is in that of the load from now on. */
+void groups_make(const struct run_options *o);
+void groups_join_probe(void);
+/* When nobody but the caller is left in them. */
+void groups_remove(void);
 
 /* run_trace.c */
 void trace_setup(const struct run_options *o);

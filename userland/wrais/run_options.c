@@ -39,6 +39,9 @@ LOAD_USAGE
 "      --class CLASS     I/O priority: none, rt, be, idle (rt with --wrais, else\n"
 "      --level N         as inherited); 0..7 (0)\n"
 "  -n, --noprio          no I/O priority at all\n"
+"      --groups W,W      the probe is in a cgroup with this io.bfq.weight, and the load\n"
+"                        in another with that (1..1000)\n"
+"      --member          io.wrais of the probe's cgroup is 1\n"
 "      --wrais PARTS     switch the kernel's parts: usual, all, none, dirty,tags\n"
 "                    or usual,-tags\n"
 "      --knob NAME=VALUE one of the kernel's numbers beside the parts\n"
@@ -70,6 +73,7 @@ enum {
 	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_KNOB,
 	OPT_EXPECT, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
 	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
+	OPT_GROUPS, OPT_MEMBER,
 };
 
 static const struct option longs[] = {
@@ -93,6 +97,8 @@ static const struct option longs[] = {
 	{ "class", required_argument, NULL, OPT_IO_CLASS },
 	{ "level", required_argument, NULL, OPT_IO_LEVEL },
 	{ "noprio", no_argument, NULL, 'n' },
+	{ "groups", required_argument, NULL, OPT_GROUPS },
+	{ "member", no_argument, NULL, OPT_MEMBER },
 	{ "wrais", required_argument, NULL, OPT_WRAIS },
 	{ "knob", required_argument, NULL, OPT_KNOB },
 	{ "repeats", required_argument, NULL, 'k' },
@@ -209,6 +215,12 @@ static bool parse_probe(int c, struct run_options *o)
 	case 'n':
 		o->no_priority = true;
 		return true;
+	case OPT_GROUPS:
+		groups_parse(optarg, o);
+		return true;
+	case OPT_MEMBER:
+		o->member = true;
+		return true;
 	case OPT_WRAIS:
 		o->wrais = wrais_choose("--wrais", optarg);
 		o->wrais_set = true;
@@ -299,6 +311,8 @@ static void check(struct run_options *o)
 	check_priority(o);
 	if (o->slice_idle_set && o->scheduler && strcmp(o->scheduler, "bfq"))
 		die(EXIT_USAGE, "--slice-idle is of bfq, not of %s", o->scheduler);
+	if (o->member && !o->probe_weight)
+		die(EXIT_USAGE, "--member needs --groups");
 	if (o->mount_options && !o->mount)
 		die(EXIT_USAGE, "--mount-options needs --mount");
 	if (o->command && o->kind)

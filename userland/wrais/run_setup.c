@@ -145,6 +145,8 @@ void run_setup(const struct run_options *o)
 	check_expected(o);
 	set_queue(o);
 	set_limits(o);
+	if (o->load_weight)
+		groups_make(o);
 	if (o->mount)
 		mount_disk(o);
 	if (!o->command)

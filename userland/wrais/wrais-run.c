@@ -91,6 +91,8 @@ static void __noreturn run_child(struct probe_result *result)
 {
 	int error = 0;
 
+	if (options.probe_weight)
+		groups_join_probe();
 	if (options.no_priority)
 		error = ioprio_change(0, (struct ioprio){ IO_NONE, 0 });
 	else if (options.prio.class_set)
@@ -232,6 +234,11 @@ static void report_conditions(u32 repeat, u64 phase_ms)
 	json_text("probe", options.command ? options.command[0] : probe_kinds[options.kind]);
 	json_text("class", class);
 	json_number("level", options.prio.prio.level);
+	if (options.probe_weight) {
+		json_number("probe_weight", options.probe_weight);
+		json_number("load_weight", options.load_weight);
+		json_bool("member", options.member);
+	}
 }
 
 static void report(const struct measurement *m, u32 repeat, u64 phase_ms)
@@ -277,8 +284,12 @@ static void measure(struct measurement *m, u32 repeat)
 /* Also when the program gives up; children leave the mount to their parent. */
 static void at_exit(void)
 {
-	if (getpid() == main_pid)
+	if (getpid() != main_pid)
+		return;
+	if (options.mount)
 		run_unmount(&options);
+	if (options.load_weight)
+		groups_remove();
 }
 
 int main(int argc, char **argv)
@@ -292,8 +303,7 @@ int main(int argc, char **argv)
 	main_pid = getpid();
 	m.probe = xshared(sizeof(*m.probe));
 	run_setup(&options);
-	if (options.mount)
-		atexit(at_exit);
+	atexit(at_exit);
 	for (repeat = 1; repeat <= options.repeats; repeat++) {
 		measure(&m, repeat);
 		all_good &= m.finished && m.as_expected && !m.code;

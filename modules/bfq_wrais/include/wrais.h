@@ -17,11 +17,14 @@
 #include <linux/types.h>
 
 struct backing_dev_info;
+struct bio;
 struct inode;
-struct io_context;
 struct journal_s;
+struct request;
 struct request_queue;
-struct task_struct;
+
+/* What wrais_acts_for() returns if there is nothing to take back. */
+#define WRAIS_ACTS_FOR_NOBODY	(-1)
 
 /* What can be switched on, one sysctl each. */
 enum wrais_part {
@@ -72,19 +75,60 @@ static __always_inline bool wrais_on(enum wrais_part part)
 
 void wrais_count(enum wrais_event event);
 
-bool bfq_is_wraised(struct task_struct *task);
-bool bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q);
-bool wrais_current_privileged(void);
-bool wrais_io_privileged(const struct io_context *ioc, const struct bio *bio);
+void __wrais_submits(struct bio *bio);
+int __wrais_acts_for(struct request *rq);
+void __wrais_acted(int own);
 
 #else /* !CONFIG_BFQ_WRAIS */
 
 static inline bool wrais_on(enum wrais_part part) { return false; }
-static inline bool bfq_is_wraised(struct task_struct *task) { return false; }
-static inline bool
-bfq_ioc_is_wraised(struct io_context *ioc, struct request_queue *q) { return false; }
 
 #endif /* !CONFIG_BFQ_WRAIS */
+
+/*
+ * block/blk-core.c and drivers/block/loop.c: whose I/O it is.
+ */
+
+/**
+ * wrais_submits() - the current task submits a bio
+ * @bio: the bio; it has the I/O priority of the task, or one of its own
+ */
+static inline void wrais_submits(struct bio *bio)
+{
+#ifdef CONFIG_BFQ_WRAIS
+	if (wrais_on(WRAIS_ENABLED))
+		__wrais_submits(bio);
+#endif
+}
+
+/**
+ * wrais_acts_for() - the current kernel thread does what a request asks for
+ * @rq: the request
+ *
+ * Until wrais_acted() it is privileged, if the request is.
+ *
+ * Return: what to hand to wrais_acted().
+ */
+static inline int wrais_acts_for(struct request *rq)
+{
+#ifdef CONFIG_BFQ_WRAIS
+	if (wrais_on(WRAIS_ENABLED))
+		return __wrais_acts_for(rq);
+#endif
+	return WRAIS_ACTS_FOR_NOBODY;
+}
+
+/**
+ * wrais_acted() - the current kernel thread has done it
+ * @own: what wrais_acts_for() returned
+ */
+static inline void wrais_acted(int own)
+{
+#ifdef CONFIG_BFQ_WRAIS
+	if (own != WRAIS_ACTS_FOR_NOBODY)
+		__wrais_acted(own);
+#endif
+}
 
 /*
  * mm/page-writeback.c: what a writer has to wait for.

@@ -113,52 +113,64 @@ static void bounds_credit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_floor_is_due(&dev, 5));
 }
 
-/* Reads at random pay after a slot, and keep their part of the device. */
+/* A start-up reads at random for nothing; then more and more is left to the others. */
 static void bounds_random(struct kunit *test)
 {
-	struct wrais_device dev = { };
-
-	wrais_charge(&dev, WRAIS_RANDOM, 24, 20);
-	KUNIT_EXPECT_FALSE(test, wrais_random_pays(&dev));
-	KUNIT_EXPECT_EQ(test, dev.debt, 0);
-
-	dev.slot++;
-	wrais_charge(&dev, WRAIS_RANDOM, 24, 20);
-	KUNIT_EXPECT_TRUE(test, wrais_random_pays(&dev));
-	KUNIT_EXPECT_EQ(test, dev.debt, 96);
-	wrais_charge(&dev, WRAIS_OTHERS, 100, 20);
-	KUNIT_EXPECT_EQ(test, dev.debt, -4);
-
-	/* All of the device is theirs: nothing is owed. */
-	wrais_charge(&dev, WRAIS_RANDOM, 24, 100);
-	KUNIT_EXPECT_EQ(test, dev.debt, -4);
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(0, 30000, 20), 0);
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(10000, 30000, 20), 0);
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(12500, 30000, 20), 40);
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(15000, 30000, 20), 80);
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(U64_MAX, 30000, 20), 80);
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(30000, 30000, 1), 99);
+	/* All of the device is theirs. */
+	KUNIT_EXPECT_EQ(test, wrais_random_lost(30000, 30000, 100), 0);
 }
 
-/* A few small reads among large ones do not count. */
-static void bounds_random_is_most(struct kunit *test)
+#define BOUNDS_READ_NS	(10 * (u64)NSEC_PER_MSEC)
+
+/* Reads of 10 ms without a pause, beside others who have nothing, for so long. */
+static void bounds_read(struct wrais_queue *q, u64 *now_ns, u64 for_ns)
 {
-	struct wrais_device dev = { };
+	u64 until_ns = *now_ns + for_ns;
 
-	for (; dev.slot < WRAIS_SLOTS; dev.slot++) {
-		wrais_charge(&dev, WRAIS_RANDOM, 24, 20);
-		wrais_charge(&dev, WRAIS_PRIVILEGED, 1040, 20);
+	while (*now_ns < until_ns) {
+		*now_ns += BOUNDS_READ_NS;
+		wrais_random_spend(q, *now_ns, BOUNDS_READ_NS, 0);
 	}
-	KUNIT_EXPECT_FALSE(test, wrais_random_pays(&dev));
-	KUNIT_EXPECT_EQ(test, dev.debt, 0);
 }
 
-/* What is owed to nobody who wants it does not grow for ever. */
+/* What is free lasts a little longer, for some of it is forgotten; all of it after a while. */
+static void bounds_random_start(struct kunit *test)
+{
+	struct wrais_queue q = { .used_at_ns = NSEC_PER_SEC };
+	u64 now_ns = NSEC_PER_SEC;
+
+	bounds_read(&q, &now_ns, 11 * (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_FALSE(test, wrais_in_debt(&q, 0));
+	bounds_read(&q, &now_ns, 2 * (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 0));
+
+	q.debt_ns = 0;
+	now_ns += 120 * (u64)NSEC_PER_SEC;
+	wrais_random_spend(&q, now_ns, BOUNDS_READ_NS, 0);
+	KUNIT_EXPECT_EQ(test, q.used_ns, BOUNDS_READ_NS);
+	KUNIT_EXPECT_FALSE(test, wrais_in_debt(&q, 0));
+}
+
+/* The others are paid with time on the device, whoever makes them wait. */
 static void bounds_debt(struct kunit *test)
 {
-	struct wrais_device dev = { .slot = 1, .cost[0][WRAIS_RANDOM] = 1 };
-	int i;
+	struct wrais_queue q = { .debt_ns = 100, .paid_ns = 1000 };
 
-	for (i = 0; i < 1000; i++)
-		wrais_charge(&dev, WRAIS_RANDOM, 24, 1);
-	KUNIT_EXPECT_EQ(test, dev.debt, 2048);
-	for (i = 0; i < 1000; i++)
-		wrais_charge(&dev, WRAIS_OTHERS, 1040, 1);
-	KUNIT_EXPECT_EQ(test, dev.debt, -2048);
+	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 1000));
+	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 1099));
+	KUNIT_EXPECT_FALSE(test, wrais_in_debt(&q, 1100));
+	/* What nobody wants does not add up for ever, nor what they had before. */
+	wrais_random_spend(&q, 1, 0, U64_MAX / 4);
+	KUNIT_EXPECT_EQ(test, q.debt_ns, -100 * (s64)NSEC_PER_MSEC);
+	q = (struct wrais_queue){ .debt_ns = S64_MAX };
+	wrais_random_spend(&q, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, q.debt_ns, 100 * (s64)NSEC_PER_MSEC);
 }
 
 /* Who waits and who has requests share the device, and forget what is long ago. */
@@ -198,14 +210,6 @@ static void bounds_credits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 2000), 1024);
 }
 
-/* Nobody and nothing is raised before anything is switched on. */
-static void bounds_query(struct kunit *test)
-{
-	KUNIT_EXPECT_FALSE(test, bfq_is_wraised(current));
-	KUNIT_EXPECT_FALSE(test, bfq_ioc_is_wraised(current->io_context, NULL));
-	KUNIT_EXPECT_FALSE(test, bfq_ioc_is_wraised(NULL, NULL));
-}
-
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_room),
@@ -215,12 +219,11 @@ static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_floor),
 	KUNIT_CASE(bounds_credit),
 	KUNIT_CASE(bounds_random),
-	KUNIT_CASE(bounds_random_is_most),
+	KUNIT_CASE(bounds_random_start),
 	KUNIT_CASE(bounds_debt),
 	KUNIT_CASE(bounds_lead),
 	KUNIT_CASE(bounds_join),
 	KUNIT_CASE(bounds_credits),
-	KUNIT_CASE(bounds_query),
 	{}
 };
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,15 +17,10 @@
 #include "crew.h"
 #include "privilege.h"
 #include "procfs.h"
-#include "tracefs.h"
 #include "validate.h"
 
 #define READS		16U
 #define BLOCK		4096U
-
-#define INSTANCE	"wrais-api"
-#define TRACE		TRACEFS "/instances/" INSTANCE
-#define TRACE_SIZE	16384U
 
 static char old_scheduler[64];
 
@@ -215,23 +209,16 @@ static void classes(struct ktap_case *t)
 	expect_privileged(t, "real time 7", (struct reader){ .prio = { IO_RT, 7 } }, true);
 }
 
-/* What BFQ says of the queue: raised, and no longer from the next request on. */
+/* From the next request on. */
 static void given_up(struct ktap_case *t)
 {
 	const struct reader r = { .prio = { IO_RT, 0 }, .gives_up = true };
-	char text[TRACE_SIZE], *raised;
+	u64 raised;
 
-	tracefs_require();
 	switch_all(t, true);
-	if (!expect(t, !mkdir(TRACE, 0700), TRACE ": %s", strerror(errno)))
-		return;
-	tracefs_write(INSTANCE, "events/wrais/wrais_queue/enable", "1");
-	run_reader(t, &r);
-	tracefs_read(INSTANCE, "trace", text, sizeof(text));
-	raised = strstr(text, "raised=1");
-	if (expect(t, raised, "the queue was never raised"))
-		expect(t, strstr(raised, "raised=0"), "the queue stays raised");
-	expect(t, !rmdir(TRACE), TRACE ": %s", strerror(errno));
+	raised = effect_of(t, &r).raised;
+	expect(t, raised == READS, "%llu of %u and then %u requests raised", raised, READS,
+	       READS);
 }
 
 /* A member needs the attribute in its cgroup and in all above. */

@@ -70,6 +70,7 @@ enum role {
 	ROLE_WRITE,		/* the same, giving the oldest blocks back */
 	ROLE_SYNC,		/* append a page, fsync, again and again */
 	ROLE_READ,		/* read a file that is no longer in memory */
+	ROLE_REQUEST,		/* the same, with requests of the real-time class */
 };
 
 #define TASKS_MAX	8U
@@ -77,9 +78,11 @@ enum role {
 struct task {
 	enum role role;
 	bool privileged;
+	bool thinks;		/* half a millisecond before each read */
 	const char *group;	/* a cgroup to join, NULL: none */
 	bool second;		/* it uses the second disk */
 	const char *path;	/* what it uses in place of a file of its own, NULL: nothing */
+	const char *image;	/* of what file that is made, which is in memory, too; NULL: none */
 };
 
 /* Such a task, on the first disk. */
@@ -123,12 +126,36 @@ void case_unmount(struct ktap_case *t);
 void case_removal(struct ktap_case *t);
 
 /* safety_devices.c */
+
+/* A disk of its own, few dirty pages, and a floor that is due soon. */
+void devices_prepare(u32 mbps);
+
+/* What each task has done for a while, once all have begun. */
+void watch_each(struct ktap_case *t, struct crew *crew, u64 *done);
+
+/* Fail the test unless it is @kept; what a kernel full of checks gets done says nothing. */
+void expect_share(struct ktap_case *t, bool kept, const char *whose, u64 done, u64 of);
+
+#define LOOP_PATH_MAX	32U
+
+/*
+ * An image on the first disk, and a loop device over it, which reads it directly or
+ * through the page cache. The path, and a descriptor that keeps the device.
+ */
+int loop_make(char path[LOOP_PATH_MAX], bool direct);
+void loop_image(char file[PATH_MAX]);
+
 void case_strict_limit(struct ktap_case *t);
 void case_slow_disk(struct ktap_case *t);
 void case_other_disk(struct ktap_case *t);
 void case_loop(struct ktap_case *t);
 void case_commit(struct ktap_case *t);
 void case_writer(struct ktap_case *t);
+void case_pair(struct ktap_case *t);
+
+/* safety_carriers.c */
+void case_worker(struct ktap_case *t);
+void case_request(struct ktap_case *t);
 
 /* safety_groups.c */
 void case_class_in_group(struct ktap_case *t);

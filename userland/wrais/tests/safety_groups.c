@@ -73,7 +73,7 @@ static void watch_first(struct crew *crew, u64 *first, u64 *others)
 static void share_disk(struct ktap_case *t, bool by_class)
 {
 	const struct task tasks[] = {
-		{ .role = ROLE_READ, .privileged = by_class, .group = LIGHT },
+		{ .role = ROLE_READ, .privileged = by_class, .thinks = true, .group = LIGHT },
 		{ .role = ROLE_READ, .group = HEAVY }, { .role = ROLE_READ, .group = HEAVY },
 	};
 	struct crew crew;

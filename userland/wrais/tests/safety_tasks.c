@@ -3,9 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/aio_abi.h>
+#include <linux/ioprio.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -22,15 +26,19 @@
 #define READ_SIZE	(1 * MIB)
 /* What a polite reader leaves to others: longer than BFQ waits for it (slice_idle). */
 #define PAUSE_NS	(20 * NSEC_PER_MSEC)
+/* What a task that thinks does not leave to them: shorter than that. */
+#define THINK_NS	(NSEC_PER_MSEC / 2)
 
 /* A task at work. */
 struct worker {
+	aio_context_t aio;
 	struct crew_slot *slot;
 	char *buffer;
 	int fd;
+	int image;
 	u64 at;			/* where it goes on */
 	u64 hole;		/* what it has given back */
-	bool polite;		/* it pauses between two reads */
+	u64 pause_ns;		/* before each read */
 };
 
 static void name_file(char path[PATH_MAX], unsigned int i, bool second)
@@ -105,8 +113,8 @@ static int step_read(struct worker *w)
 {
 	ssize_t got;
 
-	if (w->polite)
-		sleep_until_ns(now_ns() + PAUSE_NS);
+	if (w->pause_ns)
+		sleep_until_ns(now_ns() + w->pause_ns);
 	got = pread(w->fd, w->buffer, BLOCK, (off_t)w->at);
 	if (got < 0)
 		return errno;
@@ -114,8 +122,44 @@ static int step_read(struct worker *w)
 	if (!got) {
 		w->at = 0;
 		forget_pages(w->fd);
+		if (w->image >= 0)
+			forget_pages(w->image);
 	}
 	store64(&w->slot->value, w->slot->value + (u64)got);
+	return 0;
+}
+
+static int await_request(struct worker *w, struct iocb *request)
+{
+	struct io_event event;
+
+	if (syscall(SYS_io_submit, w->aio, 1L, &request) != 1)
+		return errno;
+	if (syscall(SYS_io_getevents, w->aio, 1L, 1L, &event, NULL) != 1)
+		return errno;
+	return event.res == BLOCK ? 0 : EIO;
+}
+
+static int step_request(struct worker *w)
+{
+	struct iocb request = {
+		.aio_lio_opcode = IOCB_CMD_PREAD,
+		.aio_flags = IOCB_FLAG_IOPRIO,
+		.aio_reqprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 0),
+		.aio_fildes = (u32)w->fd,
+		.aio_buf = (u64)(uintptr_t)w->buffer,
+		.aio_nbytes = BLOCK,
+		.aio_offset = (s64)w->at,
+	};
+	int error = 0;
+
+	if (!w->aio && syscall(SYS_io_setup, 1L, &w->aio))
+		return errno;
+	error = await_request(w, &request);
+	if (error)
+		return error;
+	w->at = (w->at + BLOCK) % READ_SIZE;
+	store64(&w->slot->value, w->slot->value + BLOCK);
 	return 0;
 }
 
@@ -124,17 +168,33 @@ static int (*const steps[])(struct worker *w) = {
 	[ROLE_WRITE] = step_write,
 	[ROLE_SYNC] = step_sync,
 	[ROLE_READ] = step_read,
+	[ROLE_REQUEST] = step_request,
 };
+
+static int open_file(const struct task *task, const char *path)
+{
+	if (task->path)
+		return open(task->path, O_RDONLY | O_CLOEXEC);
+	if (task->role == ROLE_REQUEST)
+		return open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+}
 
 static CREW_FN(work)
 {
 	const struct task *task = (const struct task *)arg + i;
-	struct worker w = { .slot = &crew->page->slot[i], .buffer = xmalloc(BLOCK) };
+	struct worker w = { .slot = &crew->page->slot[i] };
 	char path[PATH_MAX];
 	int error = 0;
 
+	w.buffer = aligned_alloc(PAGE_BYTES, BLOCK);
+	if (!w.buffer)
+		die(EXIT_FAILED, "no memory");
 	memset(w.buffer, 0x5a, BLOCK);
-	w.polite = may_starve_others(task);
+	if (may_starve_others(task))
+		w.pause_ns = PAUSE_NS;
+	else if (task->thinks)
+		w.pause_ns = THINK_NS;
 	if (task->privileged)
 		error = ioprio_change(0, (struct ioprio){ IO_RT, 0 });
 	if (!error && task->group)
@@ -143,11 +203,9 @@ static CREW_FN(work)
 		die(EXIT_FAILED, "task %u: its privilege or group: %s", i + 1,
 		    strerror(-error));
 	name_file(path, i, task->second);
-	if (task->path)
-		w.fd = open(task->path, O_RDONLY | O_CLOEXEC);
-	else
-		w.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	w.fd = open_file(task, path);
 	error = w.fd < 0 ? errno : 0;
+	w.image = task->image ? open(task->image, O_RDONLY | O_CLOEXEC) : -1;
 	forget_pages(w.fd);
 	while (!error && !load(&crew->page->stop)) {
 		error = steps[task->role](&w);
@@ -164,7 +222,7 @@ void tasks_start(struct crew *crew, const struct task *tasks, unsigned int count
 
 	crew_create(crew, count);
 	for (i = 0; i < count; i++) {
-		if (tasks[i].role == ROLE_READ && !tasks[i].path) {
+		if (tasks[i].role >= ROLE_READ && !tasks[i].path) {
 			name_file(path, i, tasks[i].second);
 			disk_file(path, READ_SIZE);
 		}

@@ -37,6 +37,9 @@ static const struct ktap_test cases[] = {
 	{ "loop", case_loop },
 	{ "commit", case_commit },
 	{ "writer", case_writer },
+	{ "pair", case_pair },
+	{ "worker", case_worker },
+	{ "request", case_request },
 	{ "class-in-group", case_class_in_group },
 	{ "group", case_group },
 	{ "space", case_space },
@@ -73,6 +76,10 @@ static const char usage[] =
 "  loop                        who waits on another disk does not help a loop device\n"
 "  commit                      a privileged fsync ends soon beside privileged readers\n"
 "  writer                      the others have 5 % beside a privileged writer\n"
+"  pair                        who reads is not kept waiting by who syncs, if both are\n"
+"                              privileged\n"
+"  worker                      what a kernel thread reads for a privileged task goes first\n"
+"  request                     and single requests (AIO) that have the real-time class\n"
 "  class-in-group, group       a privileged task of a light group goes before those of\n"
 "                              a heavy one, by its I/O class and by io.wrais\n"
 "  space, space-journal        no space left: every writer is told (ENOSPC); with\n"

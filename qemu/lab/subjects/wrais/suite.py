@@ -32,7 +32,7 @@ LESS_DATA = ("--probe", "fsync", "-w", "1", "--pages", "500", "--limit", "400")
 SHORTER = ("--pages", "500", "--limit", "150")
 # A short window: who uses the disk for a second has used it for long.
 WINDOW = ("--knob", "floor_window_ms=1000")
-RANDOM = ("--probe", "random", "--pages", "1000", *WINDOW)
+RANDOM = ("--probe", "random", "--pages", "4000", *WINDOW)
 # A small reader leaves the others a third of the disk: owed more, they are paid surely.
 ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
 # Anybody may have this class; it starts slowly.
@@ -59,7 +59,18 @@ SAFETY_S = 150
 BRIEF = ("--brief", "--limit", "800")
 SAFETY_CASES = (
     *("headroom", "shared-headroom", "fsync", "strict-limit", "slow-disk", "other-disk"),
-    *("loop", "commit", "writer", "class-in-group", "group", "space", "space-journal"),
+    *(
+        "loop",
+        "commit",
+        "writer",
+        "pair",
+        "worker",
+        "request",
+        "class-in-group",
+        "group",
+        "space",
+        "space-journal",
+    ),
     *("freeze", "unmount", "removal", "killed", "switches"),
 )
 # What the block layer, ext4 and its journal say to a disk that is taken away.

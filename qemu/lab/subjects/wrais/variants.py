@@ -20,7 +20,8 @@ SIMPLE = "dirty,tags"
 class Variant:
     """`klass` and `level` are the application's ioprio, `parts` is what wrais-run switches on.
 
-    `kernel` is the kernel that it runs on.
+    `weights` are those of the application's cgroup and of the load's, if they have any; of a
+    `member` the cgroup is privileged. `kernel` is the kernel that it runs on.
     """
 
     name: str
@@ -29,12 +30,16 @@ class Variant:
     klass: str = "be"
     level: int = 4
     parts: str = NO_PARTS
+    weights: str = ""
+    member: bool = False
     kernel: str = "guest"
 
     def options(self) -> tuple[str, ...]:
         """wrais-run's options."""
         ioprio = ("--class", self.klass, "--level", str(self.level))
-        return ("--sched", self.sched, *ioprio, "--wrais", self.parts)
+        groups = ("--groups", self.weights) if self.weights else ()
+        member = ("--member",) if self.member else ()
+        return ("--sched", self.sched, *ioprio, "--wrais", self.parts, *groups, *member)
 
 
 BFQ = Variant("bfq", "BFQ, BE/4")
@@ -42,6 +47,14 @@ BE0 = Variant("bfq-be0", "BFQ, BE/0", level=0)
 RT0 = Variant("bfq-rt0", "BFQ, RT/0", klass="rt", level=0)
 SIMPLE_RT = Variant("rt-simple", "RT/0, no raising", klass="rt", level=0, parts=SIMPLE)
 WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=USUAL)
+WEIGHTS = "50,1000"
+"""Of the application's cgroup and of the load's: the io controller is against it."""
+GROUPED = Variant(
+    "wrais-groups", "privileged, in a group", klass="rt", level=0, parts=USUAL, weights=WEIGHTS
+)
+MEMBER = Variant("wrais-member", "io.wrais", parts=USUAL, weights=WEIGHTS, member=True)
+RT0_GROUPED = Variant("bfq-rt0-groups", "RT/0, in a group", klass="rt", level=0, weights=WEIGHTS)
+IN_GROUPS = (RT0_GROUPED, GROUPED, MEMBER)
 DEADLINE = Variant("mq-deadline", "mq-deadline", sched="mq-deadline")
 KYBER = Variant("kyber", "kyber", sched="kyber")
 NONE = Variant("none", "none", sched="none")
@@ -73,7 +86,7 @@ ABLATIONS = (
 
 def everyone() -> Iterator[Variant]:
     """All variants, in the order of the figures."""
-    yield from (BFQ, *PEERS, WRAIS, *ABLATIONS, PLAIN)
+    yield from (BFQ, *PEERS, WRAIS, *IN_GROUPS, *ABLATIONS, PLAIN)
 
 
 LABELS = {variant.name: variant.label for variant in everyone()}
