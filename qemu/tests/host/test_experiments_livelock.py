@@ -76,7 +76,8 @@ def test_the_full_scope_covers_the_goals() -> None:
     for ports in (1, 3):
         mine = [c for c in found if c.ports == ports and c.rates == experiment.RATES]
         assert {curve.variant.name for curve in mine} == names
-    assert min(experiment.RATES) == 1000 and max(experiment.RATES) == 300000
+        assert {curve.turns for curve in mine} == {5 if ports == 1 else 1}
+    assert min(experiment.RATES) == 2000 and max(experiment.RATES) == 300000
     assert {curve.function for curve in found} == {*experiment.FUNCTIONS, experiment.STRAY}
     assert {curve.mitigation for curve in found} == {"on", "off"}
     assert {curve.variant.limit_pct for curve in found} >= set(governed.LIMITS)
