@@ -60,8 +60,8 @@ bool wrais_cgroup_has_task(struct task_struct *task)
 }
 
 /**
- * wrais_cgroup_has_bio() - does I/O belong to a privileged cgroup?
- * @bio: the I/O
+ * wrais_cgroup_has_bio() - does a bio belong to a privileged cgroup?
+ * @bio: the bio
  */
 bool wrais_cgroup_has_bio(const struct bio *bio)
 {

@@ -23,7 +23,9 @@
 #include <linux/ioprio.h>
 #include <linux/jbd2.h>
 #include <linux/jiffies.h>
+#include <linux/pagemap.h>
 
+#include "blk-cgroup.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -74,6 +76,23 @@ bool wrais_current_is_waited_for(void)
 	       wrais_is_waited(&ioc->wrais_waits);
 }
 
+/* How long the writeback of a cgroup is of use to somebody privileged who waited for it. */
+#define WRAIS_WAITED_FOR	(5 * HZ)
+
+/**
+ * wrais_bio_was_waited_for() - did a privileged task wait for such writeback of late?
+ * @bio: an async bio
+ */
+bool wrais_bio_was_waited_for(const struct bio *bio)
+{
+#ifdef CONFIG_BFQ_GROUP_IOSCHED
+	return wrais_on(WRAIS_INHERIT) && bio->bi_blkg &&
+	       wrais_recent(&bio->bi_blkg->wrais_waits.since, WRAIS_WAITED_FOR);
+#else
+	return false;
+#endif
+}
+
 bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi)
 {
 	if (!wrais_current_privileged())
@@ -89,6 +108,86 @@ void __wrais_flusher_wait_end(struct backing_dev_info *bdi)
 	wrais_waits_end(&bdi->wrais.flusher);
 	trace_wrais_wait(WRAIS_FOR_FLUSHER, false);
 }
+
+#ifdef CONFIG_BFQ_GROUP_IOSCHED
+static struct block_device *wrais_bdev_of(struct inode *inode)
+{
+	return sb_is_blkdev_sb(inode->i_sb) ? I_BDEV(inode) : inode->i_sb->s_bdev;
+}
+
+static struct blkcg *wrais_blkcg_of(const struct bdi_writeback *wb)
+{
+#ifdef CONFIG_CGROUP_WRITEBACK
+	return css_to_blkcg(wb->blkcg_css);
+#else
+	return &blkcg_root;
+#endif
+}
+
+/*
+ * Whose requests write the pages of an inode; held, or NULL if not known. In the
+ * root cgroup they are in one queue with those of everybody: to serve that for
+ * one page would be to serve the others.
+ */
+static struct blkcg_gq *wrais_writer_of(struct inode *inode)
+{
+	struct block_device *bdev = wrais_bdev_of(inode);
+	struct wb_lock_cookie cookie = {};
+	struct blkcg_gq *blkg = NULL;
+	struct blkcg *blkcg;
+
+	if (!bdev)
+		return NULL;
+	blkcg = wrais_blkcg_of(unlocked_inode_to_wb_begin(inode, &cookie));
+	if (blkcg != &blkcg_root)
+		blkg = blkg_lookup(blkcg, bdev_get_queue(bdev));
+	if (blkg && !blkg_tryget(blkg))
+		blkg = NULL;
+	unlocked_inode_to_wb_end(inode, &cookie);
+	return blkg;
+}
+
+/*
+ * A page is not truncated before it is written, nor its inode evicted; and an
+ * inode is freed by RCU, if it is evicted while it is looked at.
+ */
+struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio)
+{
+	struct blkcg_gq *blkg = NULL;
+	struct address_space *mapping;
+
+	if (!wrais_current_privileged())
+		return NULL;
+
+	scoped_guard(rcu) {
+		mapping = folio_mapping(folio);
+		if (mapping && mapping->host && folio_test_writeback(folio))
+			blkg = wrais_writer_of(mapping->host);
+	}
+	if (blkg) {
+		wrais_waits_begin(&blkg->wrais_waits);
+		trace_wrais_wait(WRAIS_FOR_FOLIO, true);
+	}
+	return blkg;
+}
+
+void __wrais_folio_wait_end(struct blkcg_gq *blkg)
+{
+	wrais_waits_end(&blkg->wrais_waits);
+	blkg_put(blkg);
+	trace_wrais_wait(WRAIS_FOR_FOLIO, false);
+}
+#else
+/* All writeback has one queue, and no cgroup's weight. */
+struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio)
+{
+	return NULL;
+}
+
+void __wrais_folio_wait_end(struct blkcg_gq *blkg)
+{
+}
+#endif
 
 static struct wrais_waits *wrais_waits_on(const journal_t *journal)
 {

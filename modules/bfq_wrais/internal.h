@@ -130,7 +130,7 @@ void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bi
 static inline bool
 wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio)
 {
-	return wrais_on(WRAIS_ENABLED) && __wrais_goes_apart(bic, bio);
+	return wrais_enabled() && __wrais_goes_apart(bic, bio);
 }
 
 /* floor.c APIs: */
@@ -170,27 +170,39 @@ static inline struct bfq_queue *
 wrais_out_of_turn(struct bfq_data *bfqd) { return NULL; }
 #endif
 
-/* journal.c APIs: */
-#ifdef CONFIG_BFQ_WRAIS_JOIN
-bool wrais_join_in_time(int joins, unsigned long age);
-int wrais_credits_left(int limit, int total);
+/* tags.c APIs: */
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+bool __wrais_tag_exempt(struct bfq_data *bfqd, const struct bio *bio);
 #endif
+
+/* Do the limits of tags not hold for a bio of the current task? */
+static inline bool wrais_tag_exempt(struct bfq_data *bfqd, const struct bio *bio)
+{
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+	if (wrais_on(WRAIS_TAGS))
+		return __wrais_tag_exempt(bfqd, bio);
+#endif
+	return false;
+}
 
 /* inherit.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 /* What a privileged task waits for, for the tracepoint. */
 enum wrais_wait {
 	WRAIS_FOR_FLUSHER,
+	WRAIS_FOR_FOLIO,
 	WRAIS_FOR_JOURNAL,
 };
 
 bool wrais_anybody_waits(void);
 bool wrais_is_waited(const struct wrais_waits *waits);
 bool wrais_current_is_waited_for(void);
+bool wrais_bio_was_waited_for(const struct bio *bio);
 #else
 static inline bool wrais_anybody_waits(void) { return false; }
 static inline bool wrais_is_waited(const struct wrais_waits *waits) { return false; }
 static inline bool wrais_current_is_waited_for(void) { return false; }
+static inline bool wrais_bio_was_waited_for(const struct bio *bio) { return false; }
 #endif
 
 /* dirty.c APIs: */

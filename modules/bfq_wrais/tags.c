@@ -7,25 +7,57 @@
  * it submits megabytes: where it waits for a tag, the commit waits for its
  * handle, and a privileged task that starts a handle for the commit. Such a
  * task is exempt, whoever it is, and so are metadata.
+ *
+ * With the io controller each cgroup has a flusher, and they compete for the
+ * tags that are left to all of them. What it writes is under writeback before it
+ * has a tag, and nobody else can write it then. Where the privileged may wait
+ * for that, a cgroup has as many tags as are left to all.
  */
 
 #include <linux/backing-dev-defs.h>
 #include <linux/blkdev.h>
 #include <linux/sched.h>
 
+#include "bfq-iosched.h"
 #include "internal.h"
 
-/* Is it writeback of a device that a privileged task waits for? */
-static bool wrais_writes_for_waiter(blk_opf_t opf, struct request_queue *q)
+/* Has the flusher of its cgroup fewer requests there than it would have alone? */
+static bool wrais_group_has_room(struct bfq_data *bfqd, const struct bio *bio)
 {
-	return !op_is_sync(opf) && wrais_is_waited(&q->disk->bdi->wrais.flusher);
+#ifdef CONFIG_BFQ_GROUP_IOSCHED
+	struct blkg_policy_data *pd;
+	struct bfq_group *bfqg;
+
+	pd = bio->bi_blkg ? blkg_to_pd(bio->bi_blkg, &blkcg_policy_bfq) : NULL;
+	bfqg = pd ? container_of(pd, struct bfq_group, pd) : bfqd->root_group;
+	/* What the root group has is not counted, and it has nobody above it. */
+	return bfqg != bfqd->root_group &&
+	       READ_ONCE(bfqg->entity.allocated) < bfqd->async_depths[1][0];
+#else
+	return false;
+#endif
 }
 
-bool __wrais_tag_exempt(blk_opf_t opf, struct request_queue *q)
+/* Is it writeback that a privileged task waits for, or may wait for? */
+static bool wrais_is_of_use(struct bfq_data *bfqd, const struct bio *bio)
+{
+	if (wrais_is_waited(&bfqd->queue->disk->bdi->wrais.flusher))
+		return true;
+	return (wrais_cgroup_has_bio(bio) || wrais_bio_was_waited_for(bio)) &&
+	       wrais_group_has_room(bfqd, bio);
+}
+
+/**
+ * __wrais_tag_exempt() - is the current task exempt from the limits?
+ * @bfqd: the device, not locked; its queue is in use
+ * @bio: what it is about to get a request for
+ */
+bool __wrais_tag_exempt(struct bfq_data *bfqd, const struct bio *bio)
 {
 	/* Filesystems keep the transaction that a task has open there. */
-	if (!(opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
-	    !wrais_current_privileged() && !wrais_writes_for_waiter(opf, q))
+	if (!(bio->bi_opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
+	    !wrais_bio_privileged(bio) &&
+	    (op_is_sync(bio->bi_opf) || !wrais_is_of_use(bfqd, bio)))
 		return false;
 
 	wrais_count(WRAIS_TAG_EXEMPTIONS);

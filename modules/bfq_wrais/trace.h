@@ -19,6 +19,7 @@ TRACE_DEFINE_ENUM(WRAIS_FLOOR_TURNS);
 TRACE_DEFINE_ENUM(WRAIS_THINK_TURNS);
 TRACE_DEFINE_ENUM(WRAIS_RANDOM_TURNS);
 TRACE_DEFINE_ENUM(WRAIS_FOR_FLUSHER);
+TRACE_DEFINE_ENUM(WRAIS_FOR_FOLIO);
 TRACE_DEFINE_ENUM(WRAIS_FOR_JOURNAL);
 
 /* A request of the queue of @pid goes out of turn. */
@@ -78,37 +79,9 @@ TRACE_EVENT(wrais_wait,
 	    TP_printk("what=%s %s",
 		      __print_symbolic(__entry->what,
 				       { WRAIS_FOR_FLUSHER, "flusher" },
+				       { WRAIS_FOR_FOLIO, "folio" },
 				       { WRAIS_FOR_JOURNAL, "journal" }),
 		      __entry->begins ? "begins" : "ends")
-);
-
-/* A privileged task joins a transaction that is locked for so long; jiffies. */
-TRACE_EVENT(wrais_join,
-	    TP_PROTO(int joins, unsigned long age),
-	    TP_ARGS(joins, age),
-
-	    TP_STRUCT__entry(__field(int, joins)
-			     __field(unsigned long, age)),
-
-	    TP_fast_assign(__entry->joins = joins;
-			   __entry->age = age;),
-
-	    TP_printk("joins=%d age=%lu", __entry->joins, __entry->age)
-);
-
-/* The flusher leaves an inode for later. */
-TRACE_EVENT(wrais_skip,
-	    TP_PROTO(const struct inode *inode),
-	    TP_ARGS(inode),
-
-	    TP_STRUCT__entry(__field(dev_t, dev)
-			     __field(unsigned long, ino)),
-
-	    TP_fast_assign(__entry->dev = inode->i_sb->s_dev;
-			   __entry->ino = inode->i_ino;),
-
-	    TP_printk("dev=%d:%d ino=%lu", MAJOR(__entry->dev),
-		      MINOR(__entry->dev), __entry->ino)
 );
 
 #endif /* _WRAIS_TRACE_H */

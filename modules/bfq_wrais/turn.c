@@ -56,6 +56,17 @@ static struct wrais_bdi *wrais_bdi(struct bfq_data *bfqd)
 	return &bfqd->queue->disk->bdi->wrais;
 }
 
+/* Is it the writeback of a cgroup of whose pages somebody privileged waits for one? */
+static bool wrais_has_folio(struct bfq_queue *bfqq)
+{
+#ifdef CONFIG_BFQ_GROUP_IOSCHED
+	return wrais_on(WRAIS_INHERIT) && !bfq_bfqq_sync(bfqq) &&
+	       wrais_is_waited(&bfqg_to_blkg(bfqq_group(bfqq))->wrais_waits);
+#else
+	return false;
+#endif
+}
+
 /**
  * wrais_is_waited_for() - does somebody privileged wait for a queue's requests?
  * @bfqq: the queue, with its bfqd locked
@@ -82,7 +93,7 @@ static bool wrais_waits_for_journal(struct bfq_data *bfqd)
  */
 bool wrais_is_unraised(struct bfq_queue *bfqq)
 {
-	return !bfq_bfqq_wrais(bfqq) && !wrais_is_waited_for(bfqq);
+	return !bfq_bfqq_wrais(bfqq) && !wrais_is_waited_for(bfqq) && !wrais_has_folio(bfqq);
 }
 
 /**
@@ -218,6 +229,21 @@ static struct bfq_queue *wrais_waited_for(struct bfq_data *bfqd)
 	return wrais_waiter_first(&bfqd->wrais) ? bfqq : NULL;
 }
 
+/*
+ * Writeback of a page that a privileged task waits for, or NULL: an fsync waits
+ * for pages that it writes itself as well, so that these go first.
+ */
+static struct bfq_queue *wrais_folio_waited_for(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = bfqd->in_service_queue;
+
+	if (!wrais_anybody_waits() ||
+	    (bfqq && bfq_bfqq_wrais(bfqq) && bfqq->dispatched) ||
+	    wrais_oldest(bfqd, wrais_is_raised))
+		return NULL;
+	return wrais_oldest(bfqd, wrais_has_folio);
+}
+
 static bool wrais_is_solvent(struct bfq_queue *bfqq)
 {
 	return bfq_bfqq_wrais(bfqq) &&
@@ -272,7 +298,7 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 	if (bfqq)
 		return bfqq;
 
-	bfqq = wrais_waited_for(bfqd);
+	bfqq = wrais_waited_for(bfqd) ?: wrais_folio_waited_for(bfqd);
 	if (bfqq)
 		return wrais_let(bfqq, WRAIS_INHERITS);
 

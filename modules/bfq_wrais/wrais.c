@@ -18,8 +18,11 @@
 
 #include "internal.h"
 
-struct static_key_false wrais_keys[WRAIS_NR_PARTS] = {
-	[0 ... WRAIS_NR_PARTS - 1] = STATIC_KEY_FALSE_INIT,
+struct static_key_false wrais_key = STATIC_KEY_FALSE_INIT;
+EXPORT_SYMBOL_GPL(wrais_key);
+
+struct static_key_true wrais_keys[WRAIS_NR_PARTS] = {
+	[0 ... WRAIS_NR_PARTS - 1] = STATIC_KEY_TRUE_INIT,
 };
 EXPORT_SYMBOL_GPL(wrais_keys);
 
@@ -34,8 +37,6 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_FLOOR_TURNS]	= "floor_turns",
 	[WRAIS_THINK_TURNS]	= "think_turns",
 	[WRAIS_RANDOM_TURNS]	= "random_turns",
-	[WRAIS_JOINS]		= "joins",
-	[WRAIS_FLUSHER_SKIPS]	= "flusher_skips",
 };
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);
@@ -82,18 +83,22 @@ static bool wrais_makes_privileged(const struct bio *bio)
 	       (wrais_cgroup_has_bio(bio) || wrais_current_is_waited_for());
 }
 
+/* With the level that it has, or else that of a task which has none. */
+static void wrais_give_class(struct bio *bio)
+{
+	int level = IOPRIO_PRIO_LEVEL(bio->bi_ioprio);
+
+	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_NONE)
+		level = IOPRIO_BE_NORM;
+	bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, level);
+}
+
 void __wrais_submits(struct bio *bio)
 {
-	if (!wrais_bio_privileged(bio)) {
-		int level = IOPRIO_PRIO_LEVEL(bio->bi_ioprio);
-
-		if (!wrais_makes_privileged(bio))
-			return;
-		if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_NONE)
-			level = IOPRIO_BE_NORM;
-		bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, level);
-	}
-	wrais_note_active(bio->bi_bdev->bd_disk->bdi);
+	if (!wrais_bio_privileged(bio) && wrais_makes_privileged(bio))
+		wrais_give_class(bio);
+	if (wrais_bio_privileged(bio))
+		wrais_note_active(bio->bi_bdev->bd_disk->bdi);
 }
 
 int __wrais_acts_for(struct request *rq)

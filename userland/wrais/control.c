@@ -14,30 +14,30 @@
 #define PROC_SIZE	4096U
 
 const char *const wrais_parts[] = {
-	"raise", "join", "dirty", "flusher", "copy_out", "inherit", "tags", "floor", NULL
+	"raise", "dirty", "copy_out", "inherit", "tags", "floor", NULL
 };
-
-/* Parts that did not gain anything where it was measured. */
-static const char *const unusual_parts[] = { "join", "flusher" };
 
 const struct wrais_knob wrais_knobs[] = {
 	{ "dirty_headroom_pct", 25, 1, 25 },
 	{ "nap_ms", 10, 1, 200 },
 	{ "floor_pct", 5, 0, 50 },
 	{ "floor_window_ms", 30000, 1000, 300000 },
-	{ "random_pct", 20, 1, 100 },
+	{ "random_pct", 30, 1, 100 },
 };
 
 const unsigned int wrais_nr_knobs = ARRAY_SIZE(wrais_knobs);
 
-static void switch_path(char *path, size_t size, const char *name)
+void wrais_path(char path[WRAIS_PATH], const char *name)
 {
-	snprintf(path, size, WRAIS_SYSCTL "/%s", name);
+	if (!strcmp(name, WRAIS_MASTER))
+		snprintf(path, WRAIS_PATH, WRAIS_SYSCTL);
+	else
+		snprintf(path, WRAIS_PATH, WRAIS_DEBUGFS "/%s", name);
 }
 
 bool wrais_supported(void)
 {
-	return !access(WRAIS_PROC, F_OK);
+	return !access(WRAIS_SYSCTL, F_OK);
 }
 
 void wrais_require(void)
@@ -48,17 +48,17 @@ void wrais_require(void)
 
 int wrais_get(const char *name, u64 *value)
 {
-	char path[128];
+	char path[WRAIS_PATH];
 
-	switch_path(path, sizeof(path), name);
+	wrais_path(path, name);
 	return read_number(path, value);
 }
 
 int wrais_set(const char *name, u64 value)
 {
-	char path[128], text[32];
+	char path[WRAIS_PATH], text[32];
 
-	switch_path(path, sizeof(path), name);
+	wrais_path(path, name);
 	snprintf(text, sizeof(text), "%llu", value);
 	return write_text(path, text);
 }
@@ -108,14 +108,14 @@ bool wrais_read(struct wrais_stats *stats)
 	int length;
 
 	stats->count = 0;
-	length = read_text(WRAIS_PROC, text, sizeof(text));
+	length = read_text(WRAIS_STAT, text, sizeof(text));
 	if (length == -ENOENT)
 		return false;
 	if (length < 0)
-		die(EXIT_FAILED, WRAIS_PROC ": %s", strerror(-length));
+		die(EXIT_FAILED, WRAIS_STAT ": %s", strerror(-length));
 	wrong = wrais_parse(text, stats);
 	if (wrong)
-		die(EXIT_FAILED, WRAIS_PROC ": %s", wrong);
+		die(EXIT_FAILED, WRAIS_STAT ": %s", wrong);
 	return true;
 }
 
@@ -141,23 +141,13 @@ static u32 all_parts(void)
 	return mask;
 }
 
-static u32 usual_parts(void)
-{
-	u32 mask = all_parts();
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(unusual_parts); i++)
-		mask &= ~(1U << args_choice("usual", unusual_parts[i], wrais_parts));
-	return mask;
-}
-
 static void choose_one(struct wrais_choice *choice, const char *what, const char *word)
 {
 	bool off = word[0] == '-';
 	u32 bit;
 
-	if (!strcmp(word, "all") || !strcmp(word, "usual")) {
-		choice->on = word[0] == 'a' ? all_parts() : usual_parts();
+	if (!strcmp(word, "all")) {
+		choice->on = all_parts();
 		choice->any = true;
 		return;
 	}
@@ -178,7 +168,7 @@ struct wrais_choice wrais_choose(const char *what, const char *text)
 	char *copy = xstrdup(text), *word, *rest;
 
 	if (!*text)
-		die(EXIT_USAGE, "%s: empty: allowed usual, all, none or a list of parts", what);
+		die(EXIT_USAGE, "%s: empty: allowed all, none or a list of parts", what);
 	if (!strcmp(text, "none")) {
 		free(copy);
 		return choice;

@@ -6,10 +6,11 @@
 #include "types.h"
 
 #define WRAIS_SYSCTL	"/proc/sys/kernel/wrais"
-#define WRAIS_PROC	"/proc/wrais"
+#define WRAIS_DEBUGFS	"/sys/kernel/debug/wrais"
+#define WRAIS_STAT	WRAIS_DEBUGFS "/stat"
 #define WRAIS_MISSING	"this kernel has no privileged I/O (CONFIG_BFQ_WRAIS)"
 
-/* The switch of all parts. */
+/* The switch of all, which is a sysctl; the others are below WRAIS_DEBUGFS. */
 #define WRAIS_MASTER	"enabled"
 
 /* The parts by the names of their switches; the table ends with NULL. */
@@ -26,7 +27,7 @@ struct wrais_knob {
 extern const struct wrais_knob wrais_knobs[];
 extern const unsigned int wrais_nr_knobs;
 
-/* /proc/wrais */
+/* WRAIS_STAT */
 #define WRAIS_STATS_MAX		32U
 
 struct wrais_stat {
@@ -44,12 +45,16 @@ bool wrais_supported(void);
 /* Exits with EXIT_UNSUPPORTED and one clear line unless wrais_supported(). */
 void wrais_require(void);
 
+/* Where a switch or knob is. */
+#define WRAIS_PATH	128U
+void wrais_path(char path[WRAIS_PATH], const char *name);
+
 /* A switch or knob; 0 or -errno, -ENOENT when the part is not compiled in. */
 int wrais_get(const char *name, u64 *value);
 int wrais_set(const char *name, u64 value);
 
 /*
- * Parse the whole text of /proc/wrais. NULL when it is exactly in the documented
+ * Parse the whole text of WRAIS_STAT. NULL when it is exactly in the documented
  * form, else what is wrong with it.
  */
 const char *wrais_parse(const char *text, struct wrais_stats *stats);
@@ -68,8 +73,8 @@ struct wrais_choice {
 };
 
 /*
- * A list like "dirty,tags", "usual", "all", "none", "usual,-tags", for the option @what;
- * exits with EXIT_USAGE.
+ * A list like "dirty,tags", "all", "none", "all,-tags", for the option @what; exits with
+ * EXIT_USAGE.
  */
 struct wrais_choice wrais_choose(const char *what, const char *text);
 

@@ -15,7 +15,7 @@
 #define TUNES_MAX	16U
 #define EXPECTED_MAX	16U
 
-/* What a counter of /proc/wrais does while the probe runs. */
+/* What a counter of WRAIS_STAT does while the probe runs. */
 struct expectation {
 	const char *counter;
 	bool grows;

@@ -67,7 +67,7 @@ static void set_knob(const char *knob)
 	const char *equals = strchr(knob, '=');
 	char path[256];
 
-	snprintf(path, sizeof(path), WRAIS_SYSCTL "/%.*s", (int)(equals - knob), knob);
+	snprintf(path, sizeof(path), WRAIS_DEBUGFS "/%.*s", (int)(equals - knob), knob);
 	write_or_die(path, equals + 1);
 }
 
@@ -84,7 +84,7 @@ static void check_expected(const struct run_options *o)
 	wrais_read(&stats);
 	for (i = 0; i < o->nr_expected; i++)
 		if (!wrais_find(&stats, o->expected[i].counter, &value))
-			die(EXIT_USAGE, "--expect: " WRAIS_PROC " has no %s",
+			die(EXIT_USAGE, "--expect: " WRAIS_STAT " has no %s",
 			    o->expected[i].counter);
 }
 

@@ -99,7 +99,7 @@ static void switch_one(const char *name, bool on)
 		    strerror(-error));
 }
 
-/* Without parts: the usual ones, or none, and the master switch. */
+/* Without parts: all, or none, and the master switch. */
 int verb_switch(int argc, char **argv)
 {
 	bool on = !strcmp(argv[0], "on");
@@ -119,7 +119,7 @@ int verb_switch(int argc, char **argv)
 			die(EXIT_UNSUPPORTED, "this kernel was built without the part %s",
 			    argv[i]);
 	if (argc == 1) {
-		choice = wrais_choose(argv[0], on ? "usual" : "none");
+		choice = wrais_choose(argv[0], on ? "all" : "none");
 		wrais_apply(&choice);
 		return EXIT_GOOD;
 	}

@@ -43,7 +43,7 @@ const char wrais_usage[] =
 "  -h, --help            this text\n"
 "  -V, --version         the version\n"
 "\n"
-"Parts: raise join dirty flusher copy_out inherit tags floor\n";
+"Parts: raise dirty copy_out inherit tags floor\n";
 
 struct options {
 	bool set;

@@ -4,13 +4,12 @@
  * disk were idle. This is what fs/, mm/ and block/ ask and do for them; see
  * Documentation/block/bfq-wrais.rst.
  *
- * Everything is behind static keys, off until the kernel.wrais sysctls switch
- * it on, so that a kernel that does not use it pays nothing.
+ * Everything is behind a static key, off until kernel.wrais switches it on, so
+ * that a kernel that does not use it pays nothing.
  */
 #ifndef _LINUX_WRAIS_H
 #define _LINUX_WRAIS_H
 
-#include <linux/atomic.h>
 #include <linux/blk_types.h>
 #include <linux/jump_label.h>
 #include <linux/kconfig.h>
@@ -18,7 +17,8 @@
 
 struct backing_dev_info;
 struct bio;
-struct inode;
+struct blkcg_gq;
+struct folio;
 struct journal_s;
 struct request;
 struct request_queue;
@@ -26,21 +26,18 @@ struct request_queue;
 /* What wrais_acts_for() returns if there is nothing to take back. */
 #define WRAIS_ACTS_FOR_NOBODY	(-1)
 
-/* What can be switched on, one sysctl each. */
+/* What can be switched off by itself, for experiments. */
 enum wrais_part {
-	WRAIS_ENABLED,
 	WRAIS_RAISE,
 	WRAIS_DIRTY,
 	WRAIS_TAGS,
 	WRAIS_COPY_OUT,
 	WRAIS_INHERIT,
 	WRAIS_FLOOR,
-	WRAIS_JOIN,
-	WRAIS_FLUSHER,
 	WRAIS_NR_PARTS,
 };
 
-/* What is counted, one line of /proc/wrais each. */
+/* What is counted, one line of stat in debugfs each. */
 enum wrais_event {
 	WRAIS_RAISED_REQUESTS,
 	WRAIS_DIRTY_BREAKS,
@@ -52,25 +49,31 @@ enum wrais_event {
 	WRAIS_FLOOR_TURNS,
 	WRAIS_THINK_TURNS,
 	WRAIS_RANDOM_TURNS,
-	WRAIS_JOINS,
-	WRAIS_FLUSHER_SKIPS,
 	WRAIS_NR_EVENTS,
 };
 
 #ifdef CONFIG_BFQ_WRAIS
 
-extern struct static_key_false wrais_keys[WRAIS_NR_PARTS];
+extern struct static_key_false wrais_key;
+extern struct static_key_true wrais_keys[WRAIS_NR_PARTS];
+
+/**
+ * wrais_enabled() - are privileges looked at?
+ */
+static __always_inline bool wrais_enabled(void)
+{
+	return static_branch_unlikely(&wrais_key);
+}
 
 /**
  * wrais_on() - is a part in use?
  * @part: which one
  *
- * Return: whether privileges are looked at, and @part is switched on.
+ * Return: whether privileges are looked at, and @part is not switched off.
  */
 static __always_inline bool wrais_on(enum wrais_part part)
 {
-	return static_branch_unlikely(&wrais_keys[WRAIS_ENABLED]) &&
-	       static_branch_unlikely(&wrais_keys[part]);
+	return wrais_enabled() && static_branch_likely(&wrais_keys[part]);
 }
 
 void wrais_count(enum wrais_event event);
@@ -81,6 +84,7 @@ void __wrais_acted(int own);
 
 #else /* !CONFIG_BFQ_WRAIS */
 
+static inline bool wrais_enabled(void) { return false; }
 static inline bool wrais_on(enum wrais_part part) { return false; }
 
 #endif /* !CONFIG_BFQ_WRAIS */
@@ -96,7 +100,7 @@ static inline bool wrais_on(enum wrais_part part) { return false; }
 static inline void wrais_submits(struct bio *bio)
 {
 #ifdef CONFIG_BFQ_WRAIS
-	if (wrais_on(WRAIS_ENABLED))
+	if (wrais_enabled())
 		__wrais_submits(bio);
 #endif
 }
@@ -112,7 +116,7 @@ static inline void wrais_submits(struct bio *bio)
 static inline int wrais_acts_for(struct request *rq)
 {
 #ifdef CONFIG_BFQ_WRAIS
-	if (wrais_on(WRAIS_ENABLED))
+	if (wrais_enabled())
 		return __wrais_acts_for(rq);
 #endif
 	return WRAIS_ACTS_FOR_NOBODY;
@@ -193,140 +197,39 @@ wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 }
 
 /*
- * block/bfq-iosched.c: who gets tags.
- */
-
-#ifdef CONFIG_BFQ_WRAIS_TAGS
-bool __wrais_tag_exempt(blk_opf_t opf, struct request_queue *q);
-#endif
-
-/**
- * wrais_tag_exempt() - is a request of the current task exempt from the limits?
- * @opf: what it is going to do
- * @q: where
- *
- * Return: whether somebody who is privileged may wait for it.
- */
-static inline bool wrais_tag_exempt(blk_opf_t opf, struct request_queue *q)
-{
-#ifdef CONFIG_BFQ_WRAIS_TAGS
-	if (wrais_on(WRAIS_TAGS))
-		return __wrais_tag_exempt(opf, q);
-#endif
-	return false;
-}
-
-/*
  * fs/jbd2: what a handle has to wait for.
  */
 
-#ifdef CONFIG_BFQ_WRAIS_JOURNAL
-void __wrais_handle_starts(void);
-#endif
 #ifdef CONFIG_BFQ_WRAIS_COPY
-bool __wrais_wants_copy(int copies);
-#endif
-#ifdef CONFIG_BFQ_WRAIS_JOIN
-bool __wrais_may_join(atomic_t *joins, unsigned long locked);
-int __wrais_credits_limit(int limit, int total);
+void __wrais_handle_starts(struct journal_s *journal);
+bool __wrais_wants_copy(const struct journal_s *journal, int copies);
 #endif
 
 /**
  * wrais_handle_starts() - note that the current task starts a handle
+ * @journal: of this journal
  */
-static inline void wrais_handle_starts(void)
+static inline void wrais_handle_starts(struct journal_s *journal)
 {
-#ifdef CONFIG_BFQ_WRAIS_JOURNAL
-	if (wrais_on(WRAIS_COPY_OUT) || wrais_on(WRAIS_JOIN))
-		__wrais_handle_starts();
+#ifdef CONFIG_BFQ_WRAIS_COPY
+	if (wrais_on(WRAIS_COPY_OUT))
+		__wrais_handle_starts(journal);
 #endif
 }
 
 /**
  * wrais_wants_copy() - write a copy of a metadata buffer to the journal?
+ * @journal: that journal
  * @copies: how many copies the commit has made for us
  *
- * Return: whether a privileged task has been in the journal of late, so that
+ * Return: whether a privileged task has been in that journal of late, so that
  * it may want to change the buffer while it is written.
  */
-static inline bool wrais_wants_copy(int copies)
+static inline bool wrais_wants_copy(const struct journal_s *journal, int copies)
 {
 #ifdef CONFIG_BFQ_WRAIS_COPY
 	if (wrais_on(WRAIS_COPY_OUT))
-		return __wrais_wants_copy(copies);
-#endif
-	return false;
-}
-
-/**
- * wrais_may_join() - may the current task join a transaction that is locked?
- * @joins: how many have tried so far; is incremented
- * @locked: when it was locked down for commit [jiffies]
- *
- * Only to be asked while the commit still waits for handles. What somebody
- * who joins adds to that is bounded in number and time.
- */
-static inline bool wrais_may_join(atomic_t *joins, unsigned long locked)
-{
-#ifdef CONFIG_BFQ_WRAIS_JOIN
-	if (wrais_on(WRAIS_JOIN))
-		return __wrais_may_join(joins, locked);
-#endif
-	return false;
-}
-
-/**
- * wrais_credits_limit() - how full may the current task make a transaction?
- * @limit: the credits that it has room for
- * @total: the credits of an empty one that are used with those of the task
- *
- * Return: @limit, or less while privileged tasks use the journal and the
- * current task is none of them; at least @total, if that is within @limit.
- */
-static inline int wrais_credits_limit(int limit, int total)
-{
-#ifdef CONFIG_BFQ_WRAIS_JOIN
-	if (wrais_on(WRAIS_JOIN))
-		return __wrais_credits_limit(limit, total);
-#endif
-	return limit;
-}
-
-/*
- * fs/fs-writeback.c: what the flusher leaves for later.
- */
-
-#ifdef CONFIG_BFQ_WRAIS_FLUSHER
-void __wrais_writes(const struct inode *inode);
-bool __wrais_skips(const struct inode *inode);
-#endif
-
-/**
- * wrais_writes() - the current task dirties a page
- * @inode: of that file
- */
-static inline void wrais_writes(const struct inode *inode)
-{
-#ifdef CONFIG_BFQ_WRAIS_FLUSHER
-	if (wrais_on(WRAIS_FLUSHER))
-		__wrais_writes(inode);
-#endif
-}
-
-/**
- * wrais_skips() - does background writeback leave an inode for later?
- * @inode: the inode, with its i_lock held
- *
- * Only to be asked where nobody waits for it to be written.
- *
- * Return: whether somebody privileged writes to it right now. It is not left
- * for more than two seconds, nor close to the dirty threshold.
- */
-static inline bool wrais_skips(const struct inode *inode)
-{
-#ifdef CONFIG_BFQ_WRAIS_FLUSHER
-	if (wrais_on(WRAIS_FLUSHER))
-		return __wrais_skips(inode);
+		return __wrais_wants_copy(journal, copies);
 #endif
 	return false;
 }
@@ -338,6 +241,8 @@ static inline bool wrais_skips(const struct inode *inode)
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi);
 void __wrais_flusher_wait_end(struct backing_dev_info *bdi);
+struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio);
+void __wrais_folio_wait_end(struct blkcg_gq *blkg);
 bool __wrais_journal_wait_begin(struct journal_s *journal);
 void __wrais_journal_wait_end(struct journal_s *journal);
 void wrais_journal_starts(struct journal_s *journal);
@@ -375,6 +280,36 @@ static inline void wrais_flusher_wait_end(struct backing_dev_info *bdi, bool wai
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 	if (waited)
 		__wrais_flusher_wait_end(bdi);
+#endif
+}
+
+/**
+ * wrais_folio_wait_begin() - the current task is about to sleep for a folio
+ * @folio: it is under writeback
+ *
+ * Until wrais_folio_wait_end(), the writeback of that cgroup to that device is
+ * served as if it were privileged, if the current task is.
+ *
+ * Return: what to hand to wrais_folio_wait_end().
+ */
+static inline struct blkcg_gq *wrais_folio_wait_begin(struct folio *folio)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (wrais_on(WRAIS_INHERIT))
+		return __wrais_folio_wait_begin(folio);
+#endif
+	return NULL;
+}
+
+/**
+ * wrais_folio_wait_end() - the current task has slept
+ * @waited: what wrais_folio_wait_begin() returned
+ */
+static inline void wrais_folio_wait_end(struct blkcg_gq *waited)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (waited)
+		__wrais_folio_wait_end(waited);
 #endif
 }
 

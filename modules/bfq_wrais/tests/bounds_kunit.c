@@ -193,23 +193,6 @@ static void bounds_lead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dev.lead, -2048);
 }
 
-static void bounds_join(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, wrais_join_in_time(0, 0));
-	KUNIT_EXPECT_TRUE(test, wrais_join_in_time(15, msecs_to_jiffies(50) - 1));
-	KUNIT_EXPECT_FALSE(test, wrais_join_in_time(16, 0));
-	KUNIT_EXPECT_FALSE(test, wrais_join_in_time(0, msecs_to_jiffies(50)));
-}
-
-/* Who needs more than an empty transaction would leave to it may have it all. */
-static void bounds_credits(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 1), 896);
-	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 896), 896);
-	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 897), 1024);
-	KUNIT_EXPECT_EQ(test, wrais_credits_left(1024, 2000), 1024);
-}
-
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_room),
@@ -222,8 +205,6 @@ static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_random_start),
 	KUNIT_CASE(bounds_debt),
 	KUNIT_CASE(bounds_lead),
-	KUNIT_CASE(bounds_join),
-	KUNIT_CASE(bounds_credits),
 	{}
 };
 

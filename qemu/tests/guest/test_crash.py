@@ -44,7 +44,7 @@ class Layout:
 
 LAYOUTS = (
     Layout("ordered", Ext4(FS_MB, journal_mb=4), "data=ordered"),
-    Layout("journal", Ext4(FS_MB, journal_mb=8), "data=journal", (*Layout.acts, "joins")),
+    Layout("journal", Ext4(FS_MB, journal_mb=8), "data=journal"),
     Layout("1k", Ext4(FS_MB, block=1024, journal_mb=4), "data=ordered"),
 )
 # Who waits for a fast commit does not wait for the journal's thread: few inherit.
@@ -84,7 +84,7 @@ def booted(paths: Paths, guest: Machine, name: str, program: Program) -> BootRes
 
 
 def counters(run: BootResult, program: Program) -> dict[str, int]:
-    """The lines "name number" that a program printed, as of /proc/wrais."""
+    """The lines "name number" that a program printed, as wrais stat does."""
     words = [line.split() for line in run.lines(program)]
     return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
 

@@ -101,7 +101,7 @@ def words(cell: experiment.Cell) -> str:
 
 def test_commands() -> None:
     cell = experiment.Cell(v.WRAIS, "fsync", "4r4w", 2, 5)
-    assert "--sched bfq --class rt --level 0 --wrais usual" in words(cell)
+    assert "--sched bfq --class rt --level 0 --wrais all" in words(cell)
     assert "-r 4 -w 4" in words(cell) and words(cell).endswith("--probe fsync")
     assert "--tune nr_requests=64 --dirty-bytes 100000000" in words(cell)
     assert "nr_requests" not in words(replace(cell, variant=v.NONE))
@@ -109,7 +109,7 @@ def test_commands() -> None:
     assert "--class be --level 0 --wrais none" in words(replace(cell, variant=v.BE0))
     assert "--class rt --level 0 --wrais none" in words(replace(cell, variant=v.RT0))
     assert "--wrais dirty,tags" in words(replace(cell, variant=v.SIMPLE_RT))
-    assert "--wrais usual,-tags" in words(replace(cell, variant=v.without("tags")))
+    assert "--wrais all,-tags" in words(replace(cell, variant=v.without("tags")))
     assert "--sched kyber" in words(replace(cell, variant=v.KYBER))
     database = words(replace(cell, probe="sqlite-delete"))
     assert "-- wrais-sqlite --journal delete " in database and "--probe" not in database

@@ -98,11 +98,11 @@ void api_priority(struct ktap *parent)
 /* A name, and what is not to be written there. */
 static void refuse_value(struct ktap_case *t, const char *name, const char *text)
 {
-	char path[128];
+	char path[WRAIS_PATH];
 	u64 before = value_now(t, name);
 	int error;
 
-	snprintf(path, sizeof(path), WRAIS_SYSCTL "/%s", name);
+	wrais_path(path, name);
 	error = write_text(path, text);
 	expect(t, error == -EINVAL, "'%s': %s, not %s", text,
 	       error ? strerror(-error) : "was taken", strerror(EINVAL));

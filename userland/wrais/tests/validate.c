@@ -48,6 +48,6 @@ u64 counter_now(struct ktap_case *t, const char *name)
 	u64 value = 0;
 
 	wrais_read(&stats);
-	expect(t, wrais_find(&stats, name, &value), WRAIS_PROC " has no %s", name);
+	expect(t, wrais_find(&stats, name, &value), WRAIS_STAT " has no %s", name);
 	return value;
 }

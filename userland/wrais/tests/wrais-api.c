@@ -11,8 +11,8 @@
 static const char usage[] =
 "Usage: wrais-api [options]\n"
 "\n"
-"Test the interfaces of privileged I/O: the real-time I/O class, the switches and\n"
-"numbers in /proc/sys/kernel/wrais, the cgroup attribute io.wrais, and /proc/wrais.\n"
+"Test the interfaces of privileged I/O: the real-time I/O class, the switches\n"
+"(kernel.wrais, and files in debugfs), and the cgroup attribute io.wrais.\n"
 "Another user, root without capabilities and the root of a user namespace may not be\n"
 "privileged: each must get its error and change nothing. Parts that the kernel was\n"
 "built without are skipped. The output is KTAP. Switches and numbers are put back at\n"

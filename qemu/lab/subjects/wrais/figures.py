@@ -42,8 +42,6 @@ PART_COLOURS = (
     "#63a0d4",
     "#4a5a4e",
     "#7d9181",
-    "#b6c2b8",
-    "#d67b9c",
 )
 COLOURS.update(zip((variant.name for variant in ABLATIONS), PART_COLOURS, strict=True))
 IDLE_COLOUR = "#c0392b"

@@ -22,12 +22,6 @@ PROBES = {
     "write70": ((), ("dirty_breaks", "dirty_naps", "dirty_holds")),
     "think": (("--pages", "6000"), ("think_turns",)),
 }
-# Metadata in plenty, and an inode that is always being written.
-JOURNAL_DATA = (
-    *("--mount-options", "data=journal", "--probe", "write70", "--pages", "1000"),
-    *("-r", "0", "-w", "2"),
-)
-LESS_DATA = ("--probe", "fsync", "-w", "1", "--pages", "500", "--limit", "400")
 # A kernel with checks spends its time on them: a quarter of the pages, and patience.
 SHORTER = ("--pages", "500", "--limit", "150")
 # A short window: who uses the disk for a second has used it for long.
@@ -38,15 +32,13 @@ ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
 # Anybody may have this class; it starts slowly.
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
 NOT_FOR_OTHERS = (
-    *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits", "-joins"),
-    *("-flusher_skips", "-think_turns", "-floor_turns", "-random_turns"),
+    *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
+    *("-think_turns", "-floor_turns", "-random_turns"),
 )
 # A start without a part, and what is not counted then.
 WITHOUT = {
     "raise": ((), ("-raised_requests",)),
-    "join": ((), ("-joins",)),
     "dirty": ((), ("-dirty_breaks", "-dirty_naps", "-dirty_holds")),
-    "flusher": ((), ("-flusher_skips",)),
     "copy_out": (("--probe", "fsync"), ("-copy_outs",)),
     "inherit": (("--probe", "fsync"), ("-inherits",)),
     "tags": ((), ("-tag_exemptions",)),
@@ -145,21 +137,6 @@ def _io() -> Boot:
     )
 
 
-def _journal() -> Boot:
-    """Data in the journal, on a new file system: with files that are there, none need join.
-
-    In real time 70 MB of it take the kernel with checks minutes: there it writes less.
-    """
-    data = _run("data", *PRIVILEGED, *JOURNAL_DATA, expect=("joins", "flusher_skips"))
-    less = _run("data", *PRIVILEGED, *JOURNAL_DATA, *LESS_DATA)
-    return Boot(
-        "wrais-journal",
-        _machine(),
-        (Program("disk", slowdisk.DISK), replace(data, short=less.argv)),
-        disk=DISK,
-    )
-
-
 def _safety() -> Boot:
     """What must stay whole, with mkfs and fsck of the root image, in little memory."""
     program = ("wrais-safety", "--ktap")
@@ -193,4 +170,4 @@ def _safety() -> Boot:
 
 def boots() -> tuple[Boot, ...]:
     """All of them."""
-    return (_api(), _io(), _journal(), _safety())
+    return (_api(), _io(), _safety())

@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-PARTS = ("raise", "join", "dirty", "flusher", "copy_out", "inherit", "tags", "floor")
-"""The switches below /proc/sys/kernel/wrais beside `enabled`."""
+PARTS = ("raise", "dirty", "copy_out", "inherit", "tags", "floor")
+"""What can be switched off by itself."""
 NO_PARTS = "none"
-USUAL = "usual"
-"""All parts but the unusual ones, which gained nothing where that was measured."""
-UNUSUAL = ("join", "flusher")
+ALL_PARTS = "all"
 SIMPLE = "dirty,tags"
 """What needs no weight raising: raising must justify itself against these."""
 
@@ -46,13 +44,13 @@ BFQ = Variant("bfq", "BFQ, BE/4")
 BE0 = Variant("bfq-be0", "BFQ, BE/0", level=0)
 RT0 = Variant("bfq-rt0", "BFQ, RT/0", klass="rt", level=0)
 SIMPLE_RT = Variant("rt-simple", "RT/0, no raising", klass="rt", level=0, parts=SIMPLE)
-WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=USUAL)
+WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=ALL_PARTS)
 WEIGHTS = "50,1000"
 """Of the application's cgroup and of the load's: the io controller is against it."""
 GROUPED = Variant(
-    "wrais-groups", "privileged, in a group", klass="rt", level=0, parts=USUAL, weights=WEIGHTS
+    "wrais-groups", "privileged, in a group", klass="rt", level=0, parts=ALL_PARTS, weights=WEIGHTS
 )
-MEMBER = Variant("wrais-member", "io.wrais", parts=USUAL, weights=WEIGHTS, member=True)
+MEMBER = Variant("wrais-member", "io.wrais", parts=ALL_PARTS, weights=WEIGHTS, member=True)
 RT0_GROUPED = Variant("bfq-rt0-groups", "RT/0, in a group", klass="rt", level=0, weights=WEIGHTS)
 IN_GROUPS = (RT0_GROUPED, GROUPED, MEMBER)
 DEADLINE = Variant("mq-deadline", "mq-deadline", sched="mq-deadline")
@@ -67,21 +65,13 @@ PLAIN = Variant("bfq-plain", "BFQ, compiled out", kernel="plain")
 
 
 def without(part: str) -> Variant:
-    """The usual parts but one."""
-    parts = f"{USUAL},-{part}"
+    """All parts but one."""
+    parts = f"{ALL_PARTS},-{part}"
     return Variant(f"wrais-no-{part}", f"no {part}", klass="rt", level=0, parts=parts)
 
 
-def beside(part: str) -> Variant:
-    """The usual parts and one more."""
-    return Variant(f"wrais-{part}", f"with {part}", klass="rt", level=0, parts=f"{USUAL},{part}")
-
-
-ABLATIONS = (
-    *(without(part) for part in PARTS if part not in UNUSUAL),
-    *(beside(part) for part in UNUSUAL),
-)
-"""Each part switched off in turn, and those that are off switched on."""
+ABLATIONS = tuple(without(part) for part in PARTS)
+"""Each part switched off in turn."""
 
 
 def everyone() -> Iterator[Variant]:

@@ -6,7 +6,6 @@
 parts=$1 options=$2 fs_sectors=$3 note_sectors=$4 writers=$5 seconds=$6
 
 wrais "$parts"
-[ "$parts" = off ] || wrais on join flusher
 echo bfq >/sys/block/vdb/queue/scheduler
 
 # The disk has no partition table: the kernel is told where the partitions are.
@@ -15,6 +14,6 @@ addpart /dev/vdb 2 "$fs_sectors" "$note_sectors"
 mkdir -p /m
 busybox mount -t ext4 -o "$options" /dev/vdb1 /m
 wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --seconds "$seconds"
-cat /proc/wrais
+cat /sys/kernel/debug/wrais/stat
 sed -n 's,^\([0-9]*\) commits$,fast_commits \1,p' /proc/fs/ext4/vdb1/fc_info
 busybox umount /m
