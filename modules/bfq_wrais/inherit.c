@@ -76,7 +76,7 @@ bool wrais_current_is_waited_for(void)
 	       wrais_is_waited(&ioc->wrais_waits);
 }
 
-/* How long the writeback of a cgroup is of use to somebody privileged who waited for it. */
+/* For how long after a privileged task waited for it the writeback of a cgroup is of use. */
 #define WRAIS_WAITED_FOR	(5 * HZ)
 
 /**

@@ -59,7 +59,7 @@ static struct wrais_bdi *wrais_bdi(struct bfq_data *bfqd)
 /* Is it the writeback of a cgroup of whose pages somebody privileged waits for one? */
 static bool wrais_has_folio(struct bfq_queue *bfqq)
 {
-#ifdef CONFIG_BFQ_GROUP_IOSCHED
+#if defined(CONFIG_BFQ_GROUP_IOSCHED) && defined(CONFIG_BFQ_WRAIS_INHERIT)
 	return wrais_on(WRAIS_INHERIT) && !bfq_bfqq_sync(bfqq) &&
 	       wrais_is_waited(&bfqg_to_blkg(bfqq_group(bfqq))->wrais_waits);
 #else
