@@ -253,6 +253,68 @@ static void cgroups(struct ktap_case *t)
 	groups_remove();
 }
 
+/* What of its I/O a cgroup's io.stat says to be privileged. */
+struct told {
+	u64 bytes;
+	u64 ios;
+};
+
+/* False when it says nothing. */
+static bool told_by(const char *group, struct told *told)
+{
+	char path[256], text[1024];
+	const char *words;
+
+	*told = (struct told){ };
+	snprintf(path, sizeof(path), CGROUP_ROOT "/%s/io.stat", group);
+	if (read_text(path, text, sizeof(text)) < 0)
+		return false;
+	words = strstr(text, " wrais.bytes=");
+	return words && sscanf(words, " wrais.bytes=%llu wrais.ios=%llu", &told->bytes,
+			       &told->ios) == 2;
+}
+
+/* @group's io.stat tells of so many reads of the disk, all of them privileged. */
+static void expect_told(struct ktap_case *t, const char *group, u64 reads)
+{
+	struct told told;
+	bool any = told_by(group, &told);
+
+	expect(t, any == (reads > 0) && told.ios == reads && told.bytes == reads * BLOCK,
+	       "%s: %llu bytes in %llu, expected %llu reads", group, told.bytes, told.ios, reads);
+}
+
+/* In the cgroup and in all above but the root, for either reason, while it counts. */
+static void told_in_io_stat(struct ktap_case *t)
+{
+	const struct reader usual = { .prio = { IO_NONE, 0 }, .group = API_CHILD };
+	const struct reader by_class = { .prio = { IO_RT, 0 }, .group = API_CHILD };
+	struct told told;
+
+	if (!groups_make()) {
+		skip_test(t, "no cgroup v2 with I/O controller");
+		groups_remove();
+		return;
+	}
+	switch_all(t, true);
+	run_reader(t, &usual);
+	expect_told(t, API_CHILD, 0);
+	run_reader(t, &by_class);
+	expect_told(t, API_CHILD, READS);
+	expect(t, !group_set(API_GROUP, "1") && !group_set(API_CHILD, "1"),
+	       "cannot set " CGROUP_SWITCH);
+	run_reader(t, &usual);
+	expect_told(t, API_CHILD, 2 * READS);
+	expect_told(t, API_GROUP, 2 * READS);
+	expect(t, !told_by("", &told), "the root's io.stat tells of it");
+	wrais_set(WRAIS_MASTER, 0);
+	run_reader(t, &by_class);
+	expect(t, !told_by(API_CHILD, &told), "told while it is off");
+	wrais_set(WRAIS_MASTER, 1);
+	expect_told(t, API_CHILD, 2 * READS);
+	groups_remove();
+}
+
 void api_effects(struct ktap *parent)
 {
 	static const struct ktap_test tests[] = {
@@ -262,6 +324,7 @@ void api_effects(struct ktap *parent)
 		{ "classes", classes },
 		{ "given up", given_up },
 		{ "cgroups", cgroups },
+		{ "io.stat", told_in_io_stat },
 	};
 
 	if (!choose_bfq()) {
