@@ -10,8 +10,10 @@ wrais-api-parts := $(addprefix tests/api_,common refuse cgroup present effect) \
 	control privilege tests/validate
 wrais-load-parts := load
 wrais-run-parts := control load probe run_options run_setup run_groups run_trace
-wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices carriers groups disruptions ends) \
-	control privilege tests/validate
+wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices carriers groups fuse disruptions ends) \
+	control privilege no_dlopen tests/validate
+wrais-sqlite-parts := no_dlopen
 
-# the real library, from the distribution
+# the real libraries, from the distribution
+wrais-safety-libs := -Wl,--wrap=dlopen -lfuse3
 wrais-sqlite-libs := -Wl,--wrap=dlopen -lsqlite3

@@ -54,17 +54,6 @@ struct options {
 	struct ioprio_options prio;
 };
 
-/*
- * A static program cannot load anything: the library's way to load extensions
- * ends here instead of in the C library (ld --wrap).
- */
-void *__wrap_dlopen(const char *file, int mode)
-{
-	(void)file;
-	(void)mode;
-	return NULL;
-}
-
 enum {
 	OPT_JOURNAL = 256, OPT_COMMITS, OPT_ROWS, OPT_BYTES, OPT_SECONDS, OPT_SAMPLES,
 	OPT_KEEP, OPT_JSON,

@@ -107,11 +107,12 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         _need(have_command, "ld.lld", "lld", "lld"),
         _need(have_command, "llvm-ar", "llvm", "llvm"),
     ),
-    # Programs of the guest are static; Fedora has no such libraries of these two.
+    # Programs of the guest are static; Fedora has no such libraries of these three.
     "userland": (
         *TOOLCHAIN,
         _need(have_command, "g++", "g++", "gcc-c++"),
         _need(have_library, "libc.a", "libc6-dev", "glibc-static"),
+        _need(have_library, "libfuse3.a", "libfuse3-dev", None),
         _need(have_library, "libsqlite3.a", "libsqlite3-dev", None),
         _need(have_library, "libzmq.a", "libzmq3-dev", None),
     ),

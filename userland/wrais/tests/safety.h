@@ -112,6 +112,16 @@ void tasks_expect_error(struct ktap_case *t, struct crew *crew, int error, int o
 void tasks_stop(struct ktap_case *t, struct crew *crew);
 
 /* safety_limits.c */
+
+#define VMSTAT		"/proc/vmstat"
+
+/* Of the line "name value" or "name: value" of a file; exits when it has none. */
+u64 value_of(const char *path, const char *name);
+
+/* Half of what is left, up to what is enough; and a task of @group (NULL: none) has it. */
+u64 memory_to_have(void);
+void expect_memory(struct ktap_case *t, const char *group, u64 size);
+
 void case_headroom(struct ktap_case *t);
 void case_shared_headroom(struct ktap_case *t);
 void case_fsync(struct ktap_case *t);
@@ -156,6 +166,9 @@ void case_pair(struct ktap_case *t);
 /* safety_carriers.c */
 void case_worker(struct ktap_case *t);
 void case_request(struct ktap_case *t);
+
+/* safety_fuse.c */
+void case_stalled_fuse(struct ktap_case *t);
 
 /* safety_groups.c */
 void case_class_in_group(struct ktap_case *t);

@@ -50,7 +50,6 @@
 #define GROUP_BYTES	(32 * MIB)
 #define GROUP_ALLOCATES	(12 * MIB)
 
-#define VMSTAT		"/proc/vmstat"
 #define TEXT_SIZE	16384U
 
 static void read_file(const char *path, char text[TEXT_SIZE])
@@ -76,7 +75,7 @@ static u64 value_in(const char *text, const char *name)
 	die(EXIT_FAILED, "there is no %s", name);
 }
 
-static u64 value_of(const char *path, const char *name)
+u64 value_of(const char *path, const char *name)
 {
 	char text[TEXT_SIZE];
 
@@ -237,6 +236,28 @@ static CREW_FN(allocate)
 	return EXIT_GOOD;
 }
 
+u64 memory_to_have(void)
+{
+	u64 size = value_of("/proc/meminfo", "MemAvailable") * 1024 / 2;
+
+	return size < ALLOCATE_MAX ? size : ALLOCATE_MAX;
+}
+
+void expect_memory(struct ktap_case *t, const char *group, u64 size)
+{
+	struct crew crew;
+	int status;
+
+	crew_create(&crew, 1);
+	crew.page->slot[0].value = size;
+	crew_fork(&crew, allocate, group);
+	crew_gather(&crew, safety_left_ns());
+	crew_release(&crew);
+	status = crew_wait(&crew, 0, now_ns() + safety_left_ns());
+	expect(t, !status, "%llu bytes cannot be had: status %d", size, status);
+	crew_destroy(&crew);
+}
+
 /* Others can have memory while the privileged of @group (NULL: none) write. */
 static void leave_memory(struct ktap_case *t, const char *group, u64 size, const char *kills)
 {
@@ -246,9 +267,8 @@ static void leave_memory(struct ktap_case *t, const char *group, u64 size, const
 		{ .role = ROLE_WRITE, .privileged = true, .group = group },
 	};
 	u64 before = value_of(kills, "oom_kill");
-	struct crew crew, other;
+	struct crew crew;
 	struct watch w = { .t = t, .crew = &crew, .bytes = UNBOUND_BYTES };
-	int status;
 
 	disk_make(DISK_MIB, DISK_MBPS, ORDERED);
 	vm_set("dirty_ratio", DIRTY_RATIO);
@@ -256,14 +276,7 @@ static void leave_memory(struct ktap_case *t, const char *group, u64 size, const
 	wrais_set("dirty_headroom_pct", HEADROOM_PCT);
 	tasks_start(&crew, tasks, ARRAY_SIZE(tasks));
 	watch(&w);
-	crew_create(&other, 1);
-	other.page->slot[0].value = size;
-	crew_fork(&other, allocate, group);
-	crew_gather(&other, safety_left_ns());
-	crew_release(&other);
-	status = crew_wait(&other, 0, now_ns() + safety_left_ns());
-	expect(t, !status, "%llu bytes cannot be had: status %d", size, status);
-	crew_destroy(&other);
+	expect_memory(t, group, size);
 	tasks_advance(t, &crew, 1);
 	tasks_stop(t, &crew);
 	expect(t, value_of(kills, "oom_kill") == before, "somebody was killed for memory");
@@ -271,9 +284,7 @@ static void leave_memory(struct ktap_case *t, const char *group, u64 size, const
 
 void case_memory(struct ktap_case *t)
 {
-	u64 size = value_of("/proc/meminfo", "MemAvailable") * 1024 / 2;
-
-	leave_memory(t, NULL, size < ALLOCATE_MAX ? size : ALLOCATE_MAX, VMSTAT);
+	leave_memory(t, NULL, memory_to_have(), VMSTAT);
 }
 
 static bool group_removed(void *unused)

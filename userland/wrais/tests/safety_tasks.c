@@ -173,8 +173,10 @@ static int (*const steps[])(struct worker *w) = {
 
 static int open_file(const struct task *task, const char *path)
 {
-	if (task->path)
+	if (task->path && task->role >= ROLE_READ)
 		return open(task->path, O_RDONLY | O_CLOEXEC);
+	if (task->path)
+		path = task->path;
 	if (task->role == ROLE_REQUEST)
 		return open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);

@@ -32,6 +32,7 @@ static const struct ktap_test cases[] = {
 	{ "shared-headroom", case_shared_headroom },
 	{ "fsync", case_fsync },
 	{ "strict-limit", case_strict_limit },
+	{ "stalled-fuse", case_stalled_fuse },
 	{ "slow-disk", case_slow_disk },
 	{ "other-disk", case_other_disk },
 	{ "loop", case_loop },
@@ -70,6 +71,8 @@ static const char usage[] =
 "                              windows, beside privileged writers and a reader\n"
 "  strict-limit                a device with a limit of its own (BDI_CAP_STRICTLIMIT)\n"
 "                              keeps it under a privileged writer\n"
+"  stalled-fuse                the same of a file system in user space whose server has\n"
+"                              stopped to answer; others get on, and have memory\n"
 "  slow-disk                   privileged writers on a slow disk that has more than its\n"
 "                              share wait as others do, so that other disks have theirs\n"
 "  other-disk                  nobody is held on a disk that nobody privileged uses\n"
