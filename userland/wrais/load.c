@@ -22,7 +22,8 @@
 #define PASS_MIB	512U
 #define MIB_MAX		1048576U
 
-#define BLOCK		MIB	/* dd bs=1048576 */
+#define BLOCK_KIB	1024U	/* dd bs=1048576 */
+#define BLOCK_MAX_KIB	65536U
 
 /* Blocks are given back in large pieces, as truncation gives them back. */
 #define PUNCH		(16 * MIB)
@@ -38,6 +39,7 @@ struct load_options load_defaults(void)
 		.read_size = READ_MIB * MIB,
 		.write_size = WRITE_MIB * MIB,
 		.pass_size = PASS_MIB * MIB,
+		.block_size = BLOCK_KIB * 1024,
 	};
 }
 
@@ -58,6 +60,9 @@ bool load_option(int c, struct load_options *o)
 		return true;
 	case OPT_PASS:
 		o->pass_size = args_number("--pass", optarg, 1, MIB_MAX) * MIB;
+		return true;
+	case OPT_BLOCK:
+		o->block_size = args_number("--block", optarg, 4, BLOCK_MAX_KIB) * 1024;
 		return true;
 	}
 	return false;
@@ -81,11 +86,11 @@ void load_prepare(const struct load_options *o)
 	}
 }
 
-static char *block_buffer(void)
+static char *block_buffer(size_t size)
 {
-	char *buffer = xmalloc(BLOCK);
+	char *buffer = xmalloc(size);
 
-	memset(buffer, 0, BLOCK);
+	memset(buffer, 0, size);
 	return buffer;
 }
 
@@ -107,7 +112,7 @@ static u64 count_bytes(struct crew_slot *slot, ssize_t bytes, u64 moved)
 /* A reader: each time around, its file is no longer in memory. */
 static void read_pass(const struct load_options *o, unsigned int i, struct crew_slot *slot)
 {
-	char path[PATH_MAX], *buffer = block_buffer();
+	char path[PATH_MAX], *buffer = block_buffer(o->block_size);
 	u64 moved = 0;
 	int fd;
 
@@ -116,7 +121,7 @@ static void read_pass(const struct load_options *o, unsigned int i, struct crew_
 	fd = open_file(path, O_RDONLY);
 	forget_pages(fd);
 	while (moved < o->pass_size) {
-		ssize_t got = read(fd, buffer, BLOCK);
+		ssize_t got = read(fd, buffer, o->block_size);
 
 		if (got < 0)
 			die(EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));
@@ -136,7 +141,7 @@ static void read_pass(const struct load_options *o, unsigned int i, struct crew_
  */
 static void write_pass(const struct load_options *o, unsigned int i, struct crew_slot *slot)
 {
-	char path[PATH_MAX], *buffer = block_buffer();
+	char path[PATH_MAX], *buffer = block_buffer(o->block_size);
 	u64 moved = 0, hole = 0;
 	int fd;
 
@@ -144,7 +149,7 @@ static void write_pass(const struct load_options *o, unsigned int i, struct crew
 	name_file(path, o, "write", i);
 	fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
 	while (moved < o->pass_size) {
-		ssize_t done = write(fd, buffer, BLOCK);
+		ssize_t done = write(fd, buffer, o->block_size);
 
 		if (done <= 0)
 			die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
@@ -187,6 +192,7 @@ void load_start(struct load *load, const struct load_options *o)
 
 	*load = (struct load){ .o = o, .count = o->readers + o->writers };
 	load->pidfd = xcalloc(load->count + 1, sizeof(*load->pidfd));
+	load->marked = xcalloc(load->count + 1, sizeof(*load->marked));
 	crew_create(&load->crew, load->count);
 	for (i = 0; i < load->count; i++) {
 		crew_fork(&load->crew, work, o);
@@ -272,6 +278,23 @@ u64 load_written_bytes(const struct load *load)
 	return sum_bytes(load, load->o->readers, load->count);
 }
 
+void load_mark(struct load *load)
+{
+	unsigned int i;
+
+	for (i = 0; i < load->count; i++)
+		load->marked[i] = load64(&load->crew.page->slot[i].value);
+}
+
+unsigned int load_starved(const struct load *load)
+{
+	unsigned int i, starved = 0;
+
+	for (i = 0; i < load->count; i++)
+		starved += load64(&load->crew.page->slot[i].value) == load->marked[i];
+	return starved;
+}
+
 void load_stop(struct load *load)
 {
 	char path[PATH_MAX];
@@ -280,6 +303,7 @@ void load_stop(struct load *load)
 	for (i = 0; i < load->count; i++)
 		close(load->pidfd[i]);
 	free(load->pidfd);
+	free(load->marked);
 	crew_destroy(&load->crew);
 	for (i = 0; i < load->o->writers; i++) {
 		name_file(path, load->o, "write", i);

@@ -12,7 +12,7 @@
 #include "types.h"
 
 /* Of each kind. */
-#define LOAD_WORKERS_MAX	64U
+#define LOAD_WORKERS_MAX	128U
 
 struct load_options {
 	const char *dir;
@@ -21,6 +21,7 @@ struct load_options {
 	u64 read_size;		/* bytes of a reader's file */
 	u64 write_size;		/* bytes that a writer's file has at most, roughly */
 	u64 pass_size;		/* bytes that a worker moves before it is started anew */
+	u64 block_size;		/* bytes that it moves at a time */
 };
 
 struct load {
@@ -28,6 +29,7 @@ struct load {
 	struct crew crew;	/* the readers, then the writers; value is bytes moved */
 	unsigned int count;
 	int *pidfd;
+	u64 *marked;		/* bytes that each had moved by load_mark() */
 };
 
 struct load_options load_defaults(void);
@@ -40,9 +42,10 @@ struct load_options load_defaults(void);
 "      --read-size MIB   what each reader reads again and again (32)\n"	\
 "      --write-size MIB  room for what each writer writes (96)\n"	\
 "      --pass MIB        a worker moves so much, then another process takes its\n" \
-"                        place (512)\n"
+"                        place (512)\n"					\
+"      --block KIB       what a worker moves at a time (1024)\n"
 
-enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS };
+enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK };
 
 /* False when the option is none of the load's; exits with EXIT_USAGE. */
 bool load_option(int c, struct load_options *o);
@@ -65,6 +68,10 @@ bool load_runs(const struct load *load);
 /* Bytes moved until now. */
 u64 load_read_bytes(const struct load *load);
 u64 load_written_bytes(const struct load *load);
+
+/* How many workers have moved nothing since the last load_mark(). */
+void load_mark(struct load *load);
+unsigned int load_starved(const struct load *load);
 
 /* Kill the workers, wait for their end, remove what they wrote. */
 void load_stop(struct load *load);

@@ -40,6 +40,7 @@ struct run_options {
 	unsigned int knobs;
 	struct expectation expected[EXPECTED_MAX];
 	unsigned int nr_expected;
+	u32 share;		/* percent of the device that the load is to have */
 	bool no_priority;
 	struct ioprio_options prio;
 	u32 probe_weight;	/* io.bfq.weight of their cgroups, 0: they have none */

@@ -52,6 +52,8 @@ LOAD_USAGE
 "      --limit SECONDS   kill a probe that takes longer (120); the exit status is 1\n"
 "      --expect COUNTERS fail unless these of wrais stat grow in each repeat; with a\n"
 "                        - in front, unless they do not: inherits,-dirty_naps\n"
+"      --share PERCENT   fail unless the load has so much of what the device does in\n"
+"                        each repeat, and each of its workers something of it\n"
 "  -c, --drop-caches     page cache, dentries and inodes are dropped (yes)\n"
 "      --keep-caches     only what the probe reads is dropped\n"
 "  -l, --label TEXT      goes into each line\n"
@@ -73,7 +75,7 @@ enum {
 	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_KNOB,
 	OPT_EXPECT, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
 	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
-	OPT_GROUPS, OPT_MEMBER,
+	OPT_GROUPS, OPT_MEMBER, OPT_SHARE,
 };
 
 static const struct option longs[] = {
@@ -91,6 +93,7 @@ static const struct option longs[] = {
 	{ "read-size", required_argument, NULL, OPT_READ_SIZE },
 	{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
 	{ "pass", required_argument, NULL, OPT_PASS },
+	{ "block", required_argument, NULL, OPT_BLOCK },
 	{ "probe", required_argument, NULL, OPT_PROBE },
 	{ "pages", required_argument, NULL, OPT_PAGES },
 	{ "endless", required_argument, NULL, OPT_ENDLESS },
@@ -106,6 +109,7 @@ static const struct option longs[] = {
 	{ "phase-step", required_argument, NULL, OPT_PHASE_STEP },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
+	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "drop-caches", no_argument, NULL, 'c' },
 	{ "keep-caches", no_argument, NULL, OPT_KEEP_CACHES },
 	{ "label", required_argument, NULL, 'l' },
@@ -249,6 +253,9 @@ static bool parse_measurement(int c, struct run_options *o)
 		return true;
 	case OPT_EXPECT:
 		add_expectations(o, optarg);
+		return true;
+	case OPT_SHARE:
+		o->share = (u32)args_number("--share", optarg, 1, 100);
 		return true;
 	case 'c':
 		o->keep_caches = false;

@@ -43,6 +43,7 @@ static u64 parse(int argc, char **argv, struct load_options *o)
 		{ "read-size", required_argument, NULL, OPT_READ_SIZE },
 		{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
 		{ "pass", required_argument, NULL, OPT_PASS },
+		{ "block", required_argument, NULL, OPT_BLOCK },
 		{ }
 	};
 	u64 seconds = 60;

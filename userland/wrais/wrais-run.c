@@ -43,7 +43,8 @@ struct measurement {
 	struct sums after;
 	struct probe_result *probe;	/* shared with the probe */
 	bool finished;
-	bool as_expected;		/* the counters */
+	bool as_expected;		/* the counters, and the share of the load */
+	unsigned int starved;		/* workers of the load */
 	int code;			/* of the command */
 };
 
@@ -135,6 +136,7 @@ static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 	m->finished = load_watch(load, fd, deadline);
 	close(fd);
 	m->after = sums_now(load);
+	m->starved = load_starved(load);
 	if (!m->finished)
 		kill(pid, SIGKILL);
 	status = wait_child(pid, now_ns() + KILL_NS);
@@ -164,14 +166,21 @@ static double grown(u64 before, u64 after)
  * memory; and all that was written but for the probe's own, because bytes that
  * a writer left in memory were not yet paid for.
  */
+static double background_bytes(const struct measurement *m)
+{
+	double written = grown(m->before.disk.written, m->after.disk.written) -
+			 (double)m->probe->written_bytes;
+
+	return grown(m->before.load_read, m->after.load_read) + (written > 0 ? written : 0);
+}
+
 static void report_rates(const struct measurement *m)
 {
 	double disk_read = grown(m->before.disk.read, m->after.disk.read);
 	double disk_written = grown(m->before.disk.written, m->after.disk.written);
 	double load_read = grown(m->before.load_read, m->after.load_read);
-	double others = disk_written - (double)m->probe->written_bytes;
 
-	json_real("background_mbps", mbps(m, load_read + (others > 0 ? others : 0)));
+	json_real("background_mbps", mbps(m, background_bytes(m)));
 	json_real("background_read_mbps", mbps(m, load_read));
 	json_real("background_write_mbps",
 		  mbps(m, grown(m->before.load_written, m->after.load_written)));
@@ -215,6 +224,23 @@ static bool check_counters(const struct measurement *m)
 	return good;
 }
 
+/* Tell when the load has less of the device than it is to have, or a worker nothing. */
+static bool check_share(const struct measurement *m)
+{
+	double all = grown(m->before.disk.read, m->after.disk.read) +
+		     grown(m->before.disk.written, m->after.disk.written);
+	double percent = all > 0 ? 100 * background_bytes(m) / all : 0;
+
+	if (!options.share)
+		return true;
+	if (percent < options.share)
+		complain("the load has %.1f %% of the device, expected %u", percent,
+			 options.share);
+	if (m->starved)
+		complain("%u of the load's workers have nothing", m->starved);
+	return percent >= options.share && !m->starved;
+}
+
 static void report_conditions(u32 repeat, u64 phase_ms)
 {
 	const char *class = "inherited";
@@ -253,6 +279,7 @@ static void report(const struct measurement *m, u32 repeat, u64 phase_ms)
 		probe_json(m->probe);
 	}
 	report_rates(m);
+	json_number("workers_starved", m->starved);
 	report_counters(m);
 	json_close();
 }
@@ -270,6 +297,7 @@ static void measure(struct measurement *m, u32 repeat)
 	await_swing(&load);
 	load_watch(&load, -1, now_ns() + phase_ms * NSEC_PER_MSEC);
 	m->before = sums_now(&load);
+	load_mark(&load);
 	tracer = trace_start(&options, repeat);
 	pid = start_probe(m->probe);
 	finish_probe(&load, m, pid);
@@ -278,7 +306,7 @@ static void measure(struct measurement *m, u32 repeat)
 	report(m, repeat, phase_ms);
 	if (!m->finished)
 		complain("repeat %u does not end within %llu s", repeat, options.limit_s);
-	m->as_expected = check_counters(m);
+	m->as_expected = check_counters(m) & check_share(m);
 }
 
 /* Also when the program gives up; children leave the mount to their parent. */

@@ -29,6 +29,10 @@ WINDOW = ("--knob", "floor_window_ms=1000")
 RANDOM = ("--probe", "random", "--pages", "4000", *WINDOW)
 # A small reader leaves the others a third of the disk: owed more, they are paid surely.
 ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
+# More queues than are looked at for one turn. In two of the floor's windows all of them
+# together have their part, and each of them some.
+CROWD_SIZES = ("--read-size", "1", "--block", "64", "--endless", "20")
+CROWD = (*CROWD_SIZES, "--knob", "floor_window_ms=10000", "--knob", "floor_pct=5")
 # Anybody may have this class; it starts slowly.
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
 NOT_FOR_OTHERS = (
@@ -50,7 +54,15 @@ SAFETY_MEM_MB = 512
 SAFETY_S = 150
 BRIEF = ("--brief", "--limit", "800")
 SAFETY_CASES = (
-    *("headroom", "shared-headroom", "fsync", "strict-limit", "slow-disk", "other-disk"),
+    *(
+        "headroom",
+        "shared-headroom",
+        "fsync",
+        "strict-limit",
+        "stalled-fuse",
+        "slow-disk",
+        "other-disk",
+    ),
     *(
         "loop",
         "commit",
@@ -67,6 +79,12 @@ SAFETY_CASES = (
 )
 # What the block layer, ext4 and its journal say to a disk that is taken away.
 PROVOKED = {"removal": (Kind.IO, Kind.EXT4, Kind.JBD2)}
+# What several CPUs may do to each other there. As brief as on a slow kernel.
+SMP_CASES = (
+    *("headroom", "shared-headroom", "fsync", "pair", "space"),
+    *("freeze", "unmount", "removal", "killed", "switches"),
+)
+SMP_CPUS = 4
 # What may take the whole guest along when it fails.
 SAFETY_LAST = ("memory-cgroup", "memory")
 # A kernel full of checks needs 3 GiB, which are never used up, and takes minutes to
@@ -87,7 +105,13 @@ def _api() -> Boot:
     return Boot("wrais-api", _machine(), (Program("wrais-api", ("wrais-api", "--ktap"), 120),))
 
 
-def _run(name: str, *args: str, load: int = 1, expect: Sequence[str] = ()) -> Program:
+def _run(
+    name: str,
+    *args: str,
+    load: int = 1,
+    writers: int = 1,
+    expect: Sequence[str] = (),
+) -> Program:
     """A short start beside readers and writers, on files that fit a small disk.
 
     These counters must grow meanwhile, and those with a "-" in front must not. A
@@ -96,13 +120,19 @@ def _run(name: str, *args: str, load: int = 1, expect: Sequence[str] = ()) -> Pr
     """
     program = ("wrais-run", "--disk", slowdisk.DEVICE, "--mount", "--dir", "/run/wrais")
     sizes = ("--pages", "2000", "--read-size", "8", "--write-size", "16", "--pass", "64")
-    amount = ("-r", str(load), "-w", str(load), "--repeats", "1", "--limit", "60")
+    amount = ("-r", str(load), "-w", str(writers), "--repeats", "1", "--limit", "60")
     limits = ("--dirty-bytes", "8000000", "--dirty-background-bytes", "4000000")
     argv = (*program, *sizes, *amount, *limits, *args)
     counters = ("--expect", ",".join(expect)) if expect else ()
     certain = all(counter.startswith("-") for counter in expect)
     short = (*argv, *SHORTER, *(counters if certain else ()))
     return Program(name, (*argv, *counters), 180, short=short)
+
+
+def _crowd() -> Program:
+    """A share that only virtual time shows for sure."""
+    run = _run("crowd", *PRIVILEGED, *CROWD, "--share", "5", load=100, writers=0)
+    return replace(run, debug=False)
 
 
 def _io() -> Boot:
@@ -118,7 +148,7 @@ def _io() -> Boot:
             Program("disk", slowdisk.DISK),
             *(_run(f"sched-{name}", "--wrais", "none", "--sched", name) for name in SCHEDS),
             _run("privileged", *PRIVILEGED, expect=("raised_requests", "tag_exemptions")),
-            _run("privileged-4r4w", *PRIVILEGED, load=4),
+            _run("privileged-4r4w", *PRIVILEGED, load=4, writers=4),
             _run("unprivileged", *PRIVILEGED, *UNPRIVILEGED, expect=NOT_FOR_OTHERS),
             *(
                 _run(f"probe-{probe}", *PRIVILEGED, "--probe", probe, *args, expect=expect)
@@ -129,6 +159,7 @@ def _io() -> Boot:
                 for part, (args, expect) in WITHOUT.items()
             ),
             # Last: the number that they set stays as it is.
+            _crowd(),
             _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
             _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
             _run("no-floor", *PRIVILEGED, "--wrais", "all,-floor", *ENDLESS, expect=NO_FLOOR),
@@ -137,37 +168,44 @@ def _io() -> Boot:
     )
 
 
-def _safety() -> Boot:
-    """What must stay whole, with mkfs and fsck of the root image, in little memory."""
+def _case(case: str, *options: str, name: str = "", debug: bool = True) -> Program:
+    """A case of wrais-safety, brief where the kernel is slow."""
     program = ("wrais-safety", "--ktap")
+    return Program(
+        name or case,
+        (*program, *options, case),
+        SAFETY_S,
+        short=(*program, *BRIEF, case),
+        debug=debug,
+        provokes=PROVOKED.get(case, ()),
+    )
+
+
+def _safety_machine(cpus: int) -> Machine:
+    """With mkfs and fsck of the root image, in little memory."""
+    return replace(smp_machine(cpus), mem_mb=SAFETY_MEM_MB)
+
+
+def _safety() -> Boot:
+    """What must stay whole."""
     ours, last = (
-        tuple(
-            Program(
-                case,
-                (*program, case),
-                SAFETY_S,
-                short=(*program, *BRIEF, case),
-                debug=case not in SAFETY_NOT_DEBUG,
-                provokes=PROVOKED.get(case, ()),
-            )
-            for case in cases
-        )
+        tuple(_case(case, debug=case not in SAFETY_NOT_DEBUG) for case in cases)
         for cases in (SAFETY_CASES, SAFETY_LAST)
     )
     stock = tuple(
-        Program(
-            f"stock-{case}",
-            (*program, "--wrais", "none", case),
-            SAFETY_S,
-            debug=False,
-            provokes=PROVOKED.get(case, ()),
-        )
+        replace(_case(case, "--wrais", "none", name=f"stock-{case}", debug=False), short=None)
         for case in SAFETY_OF_STOCK
     )
-    machine = replace(smp_machine(2), mem_mb=SAFETY_MEM_MB)
-    return Boot("wrais-safety", machine, (scenario("wrais/limit"), *ours, *stock, *last))
+    programs = (scenario("wrais/limit"), *ours, *stock, *last)
+    return Boot("wrais-safety", _safety_machine(2), programs)
+
+
+def _safety_smp() -> Boot:
+    """The same on more CPUs, of which one runs at a time."""
+    programs = tuple(_case(case, "--brief") for case in SMP_CASES)
+    return Boot("wrais-safety-smp", _safety_machine(SMP_CPUS), programs)
 
 
 def boots() -> tuple[Boot, ...]:
     """All of them."""
-    return (_api(), _io(), _safety())
+    return (_api(), _io(), _safety(), _safety_smp())
