@@ -2,7 +2,7 @@
 # its own file.
 
 programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-run wrais-sqlite)
-tests += $(addprefix wrais/tests/,wrais-api wrais-disk wrais-crash wrais-safety)
+tests += $(addprefix wrais/tests/,wrais-api wrais-disk wrais-crash wrais-safety wrais-times)
 
 lprobe-parts := probe
 wrais-parts := control privilege stalls verb_stalls verb_stat

@@ -16,6 +16,20 @@ def test_words() -> None:
     assert {f"null_blk.{word}" for word in (*wanted, "gb=1", "max_sectors=1024")} <= set(words)
 
 
+@pytest.mark.parametrize(
+    ("timing", "wanted"),
+    [
+        (slowdisk.FLASH, {"service_mbps=30", "service_seek_nsec=0", "completion_nsec=0"}),
+        (slowdisk.SEEK, {"service_mbps=100", "service_nsec=0", "service_seek_nsec=8000000"}),
+        (slowdisk.CLOUD, {"service_mbps=125", "service_iops=3000", "completion_nsec=1000000"}),
+    ],
+)
+def test_timing(timing: slowdisk.Timing, wanted: set[str]) -> None:
+    """Nothing is left to null_blk's defaults, which have a time of their own."""
+    words = slowdisk.words(32, timing, 2048)
+    assert {f"null_blk.{word}" for word in (*wanted, "gb=2", "hw_queue_depth=32")} <= set(words)
+
+
 @pytest.mark.parametrize("depth", [0, 1025])
 def test_depth_is_checked(depth: int) -> None:
     with pytest.raises(LabError, match=f"disk depth {depth}: allowed are 1 to 1024"):

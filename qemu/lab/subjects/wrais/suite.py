@@ -145,6 +145,8 @@ def _io() -> Boot:
         "wrais-io",
         _machine(),
         (
+            # In virtual time only: a busy host takes longer than the model.
+            Program("times", ("wrais-times", "--ktap"), debug=False),
             Program("disk", slowdisk.DISK),
             *(_run(f"sched-{name}", "--wrais", "none", "--sched", name) for name in SCHEDS),
             _run("privileged", *PRIVILEGED, expect=("raised_requests", "tag_exemptions")),
