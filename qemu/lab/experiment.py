@@ -61,12 +61,13 @@ CHECK_FAILED = STATUS_FAILED
 
 
 def fault(result: BootResult) -> str | None:
-    """Why a run is no measurement, or None: every program printed, and nothing complained."""
+    """Why a run is no measurement, or None: all that measures printed, and nothing complained."""
+    measures = {program.name for program in result.boot.programs if program.what is not None}
     for text in (*result.errors, *map(str, result.splats)):
         return text
     for program in result.programs:
         measured = program.status is Status.OK or program.code == CHECK_FAILED
-        if not measured or not program.output:
+        if not measured or (program.name in measures and not program.output):
             return f"{program.name}: {program.status}: {program.reason or 'no output'}"
     return None
 

@@ -18,7 +18,7 @@ from lab.guest.ktap import Status
 from lab.guest.result import BootResult, ProgramResult
 from lab.report.goals import Verdict, find, judge_all, value
 from lab.report.records import Record, write_json
-from lab.subjects.wrais import experiment
+from lab.subjects.wrais import experiment, places
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.figures import draw
 from lab.subjects.wrais.goals import GOALS
@@ -35,8 +35,12 @@ SCOPE = (
     experiment.Rows((v.WRAIS,), ("fsync",), experiment.HARD, 2, 1),
     experiment.Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
     experiment.Rows((v.BFQ, v.WRAIS), ("sqlite-wal",), ("1r1w",), 2, 1),
+    *experiment.elsewhere((v.BFQ,), experiment.IDLE_1R1W, 1, places.SEEK),
+    *experiment.elsewhere((v.WRAIS,), experiment.HARD, 1, places.SEEK),
 )
-"""What was recorded: what the demo measures, one start that never ends, harder ones."""
+"""What was recorded: what the demo measures, one start that never ends, harder ones, and
+some on a disk with seeks.
+"""
 UNENDED = experiment.Cell(v.DEADLINE, "lprobe", "1r1w", 2, 1)
 
 
@@ -56,7 +60,7 @@ def test_full_plan_covers_the_issue() -> None:
     cells = experiment.cells(experiment.FULL)
     assert all(cell.repeats >= 5 for cell in cells)
     assert {cell.probe for cell in cells} == {*experiment.PROBES, *experiment.SQLITE}
-    assert {cell.depth for cell in cells} == {2, 8}
+    assert {cell.depth for cell in cells if cell.place == places.FLASH} == {2, 8}
     assert {cell.background for cell in cells} == set(experiment.BACKGROUNDS)
     names = {cell.variant.name for cell in cells}
     wanted = {"bfq", "bfq-be0", "bfq-rt0", "rt-simple", "wrais", "mq-deadline", "kyber", "none"}
@@ -69,8 +73,10 @@ def test_full_plan_covers_the_issue() -> None:
 @pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
 def test_every_start_has_its_idle_one(scope: experiment.Scope) -> None:
     cells = experiment.cells(scope)
-    idle = {(c.probe, c.depth) for c in cells if c.variant == v.BFQ and c.background == "idle"}
-    assert {(c.probe, c.depth) for c in cells if c.probe in experiment.STARTUPS} <= idle
+    started = [cell for cell in cells if cell.probe in experiment.STARTUPS]
+    idle = [cell for cell in cells if cell.variant == v.BFQ and cell.background == "idle"]
+    where = [{(c.probe, c.depth, c.place) for c in some} for some in (started, idle)]
+    assert where[0] <= where[1]
 
 
 @pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
@@ -81,12 +87,41 @@ def test_boots_have_the_slow_disk(scope: experiment.Scope) -> None:
         machine = boot.machine
         assert boot.defer and not machine.root
         assert machine.accel == "icount" and machine.icount_shift == 0
-        assert boot.programs[0].argv == slowdisk.DISK and boot.disk == experiment.DISK
-        assert "null_blk.service_mbps=30" in machine.append
-        assert machine.mem_mb > 2 * slowdisk.SIZE_MB
         cells = [p.what for p in boot.programs if isinstance(p.what, experiment.Cell)]
-        assert len(cells) == len(boot.programs) - 1
+        (place,) = {cell.place for cell in cells}
+        assert boot.disk == place.disk
+        assert f"null_blk.service_mbps={place.timing.mbps}" in machine.append
+        assert machine.mem_mb > 2 * place.disk_mb
+        assert len(cells) == len(boot.programs) - len(list(place.programs()))
         assert len({experiment.group_of(cell) for cell in cells}) == 1
+
+
+def test_a_device_is_ready_before_the_first_start() -> None:
+    """Its file system is made and mounted there; wrais-run mounts that of a bare disk."""
+    for place in (places.FLASH, *places.OTHERS):
+        cell = experiment.Cell(v.WRAIS, "lprobe", "1r1w", place.depth or 2, 1, place)
+        names = [program.name for program in experiment.boot([cell]).programs]
+        assert names[-1] == cell.name
+        assert ("mount-wrais" in names) == bool(place.device) == ("--mount" not in cell.argv())
+        assert ("disk" in names) == (place.disk is not None)
+        assert f"--disk {slowdisk.DEVICE} " in words(cell)
+    assert any("dm-mod.create" in word for word in places.CRYPT.words(2))
+    assert places.LOOP.disk is not None and places.LOOP.disk.size_mb > places.FS.size_mb
+
+
+def test_other_places_have_goals_and_peers() -> None:
+    cells = experiment.cells(experiment.FULL)
+    for place in places.OTHERS:
+        here = [cell for cell in cells if cell.place == place]
+        for variant in (v.WRAIS, v.MEMBER):
+            goals = [g for g in GOALS if g.where.get("disk") == place.name]
+            beside = {c.background for c in here if c.variant == variant}
+            assert beside == set(experiment.LOADED)
+            for name in beside:
+                asked = [g for g in goals if name in str(g.where["background"])]
+                assert variant.name in {goal.variant for goal in asked}
+        for peer in (v.BFQ, v.SIMPLE_RT):
+            assert "1r1w" in {c.background for c in here if c.variant == peer}
 
 
 def test_a_start_on_an_idle_disk_is_never_ended() -> None:
@@ -208,7 +243,7 @@ def test_the_worst_counts_and_the_median_is_beside_it() -> None:
     (over,) = find(records, "startup_over_idle", "bfq", background="1r1w")
     assert (over.value, over.n, over.unit) == (2.0, 3, "ratio")
     assert isinstance(over.spread, dict) and over.spread["median"] == 1.5
-    assert over.params == {"background": "1r1w", "depth": 2, "probe": "lprobe"}
+    assert over.params == {"background": "1r1w", "depth": 2, "disk": "flash", "probe": "lprobe"}
     assert value(records, "startup_s", "bfq", background="1r1w") == 16.0
     assert value(records, "background_mbps", "bfq") == 4.0
     assert find(records, "background_mbps", "bfq", background="idle") == []
@@ -282,10 +317,12 @@ NOT_RECORDED = (
     "start / idle, privileged, write70",
 )
 RECORDED = {variant.name for variant in (v.BFQ, v.WRAIS)}
+RECORDED_DISKS = {None, *(place.name for place in (places.FLASH, places.SEEK))}
 JUDGED = {
     goal.name: goal
     for goal in GOALS
     if goal.judged and goal.variant in RECORDED and goal.name not in NOT_RECORDED
+    if goal.where.get("disk") in RECORDED_DISKS
 }
 
 
@@ -335,6 +372,20 @@ def test_switched_off_against_compiled_out() -> None:
         assert verdicts(records)[name].met is met
         (record,) = find(records, "switched_off_pct")
         assert (record.unit, record.n) == ("%", 1)
+
+
+def test_each_place_has_its_own_idle_start() -> None:
+    results = []
+    for place, idle in ((places.FLASH, 8.0), (places.CRYPT, 6.0)):
+        cells = [replace(cell, place=place, repeats=1) for cell in (IDLE, BUSY)]
+        programs = [
+            ProgramResult(cell.name, Status.OK, output=[json.dumps(row) for row in starts(took)])
+            for cell, took in zip(cells, (idle, 12.0), strict=True)
+        ]
+        results.append(BootResult(experiment.boot(cells), programs, Path("console.log")))
+    records = evaluate(results).records
+    assert value(records, "startup_over_idle", "bfq", disk="flash", background="1r1w") == 1.5
+    assert value(records, "startup_over_idle", "bfq", disk="crypt", background="1r1w") == 2.0
 
 
 # The figures

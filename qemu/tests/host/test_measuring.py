@@ -19,8 +19,8 @@ from lab.guest.result import BootResult, ProgramResult
 from lab.paths import Paths
 
 PROGRAMS = (
-    Program("scale-20-1", ("lottery-scale", "20", "--json")),
-    Program("pipe-other", ("lottery-pipe", "--policy", "other", "--json")),
+    Program("scale-20-1", ("lottery-scale", "20", "--json"), what="scale"),
+    Program("pipe-other", ("lottery-pipe", "--policy", "other", "--json"), what="pipe"),
 )
 BOOT = Boot("cost-list-2", Machine(accel="icount", root=False), PROGRAMS, defer=True)
 
@@ -92,6 +92,13 @@ def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(
     failed = replace(good().programs[0], status=Status.FAIL, reason=reason)
     assert (fault(replace(good(), programs=[failed])) is None) == measured
     assert fault(replace(good(), programs=[replace(failed, output=[])])) is not None
+
+
+@pytest.mark.parametrize(("status", "good"), [(Status.OK, True), (Status.FAIL, False)])
+def test_what_makes_something_ready_may_be_silent(status: Status, good: bool) -> None:
+    ready = Program("mount", ("mount", "/dev/nullb0"))
+    results = [ProgramResult("mount", status, reason="" if good else "exit 255")]
+    assert (fault(BootResult(replace(BOOT, programs=(ready,)), results, Path())) is None) == good
 
 
 def test_each_kernel_must_be_built_before_any_boot(paths: Paths, tmp_path: Path) -> None:

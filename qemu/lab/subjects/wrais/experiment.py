@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
-from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
+from lab.subjects.wrais import places
 from lab.subjects.wrais import variants as v
+from lab.subjects.wrais.places import FOLDER, Place
 from lab.subjects.wrais.variants import Variant
 
 BACKGROUNDS = {"idle": (0, 0), "1r": (1, 0), "1w": (0, 1), "1r1w": (1, 1), "4r4w": (4, 4)}
@@ -46,8 +47,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 """Metrics of the experiment and the probes that measure each."""
 
 DEPTHS = (2, 8)
-DISK = Ext4(size_mb=slowdisk.SIZE_MB, block=4096, journal_mb=32)
-FOLDER = "/run/wrais"
 NR_REQUESTS = 64
 """Depth of the scheduler's own queue; it would follow the disk's otherwise."""
 DIRTY_BYTES = 100_000_000
@@ -58,8 +57,6 @@ COMMITS_S = 30
 COMMIT_MOST_S = 90
 """Guest seconds that the last commit may take."""
 
-MEM_MB = 3072
-"""The disk's own gigabyte, a cache that holds every file, and room."""
 CPU = "max,-erms,-fsrm"
 """Copies in words of 8 bytes: a byte an instruction is a byte a nanosecond."""
 
@@ -85,6 +82,7 @@ class Cell:
     background: str
     depth: int
     repeats: int
+    place: Place = places.FLASH
 
     @property
     def name(self) -> str:
@@ -96,7 +94,7 @@ class Cell:
         readers, writers = BACKGROUNDS[self.background]
         return (
             "wrais-run",
-            *("--disk", slowdisk.DEVICE, "--mount", "--dir", FOLDER),
+            *("--disk", slowdisk.DEVICE, *self.place.mount(), "--dir", FOLDER),
             *self.variant.options(),
             *self.queue(),
             *("--dirty-bytes", str(DIRTY_BYTES)),
@@ -137,26 +135,23 @@ class Cell:
         return Program(self.name, self.argv(), timeout_s, busy_s=busy_s, what=self)
 
 
-def disk_program() -> Program:
-    """Lays the file system onto the disk, first in every boot."""
-    return Program("disk", slowdisk.DISK, 40, busy_s=1)
-
-
 @dataclass(frozen=True)
 class Rows:
-    """Every probe beside every background, for some variants on one disk."""
+    """Every probe beside every background, for some variants in one place."""
 
     variants: tuple[Variant, ...]
     probes: tuple[str, ...]
     backgrounds: tuple[str, ...]
     depth: int
     repeats: int
+    place: Place = places.FLASH
 
     def cells(self) -> Iterator[Cell]:
         for variant in self.variants:
             for probe in self.probes:
                 for background in self.backgrounds:
-                    yield Cell(variant, probe, background, self.depth, self.repeats)
+                    more = (self.depth, self.repeats, self.place)
+                    yield Cell(variant, probe, background, *more)
 
 
 Scope = tuple[Rows, ...]
@@ -164,6 +159,15 @@ Scope = tuple[Rows, ...]
 
 IDLE_1R1W = ("idle", "1r1w")
 HARD = ("1r1w", "4r4w")
+
+
+def elsewhere(
+    variants: tuple[Variant, ...], backgrounds: tuple[str, ...], repeats: int, *where: Place
+) -> Iterator[Rows]:
+    """Starts of LProbe in other places."""
+    for place in where:
+        yield Rows(variants, ("lprobe",), backgrounds, place.depth or DEPTHS[0], repeats, place)
+
 
 FULL: Scope = (
     Rows((v.BFQ, *v.PEERS, v.WRAIS), ("lprobe",), tuple(BACKGROUNDS), 2, 5),
@@ -177,6 +181,9 @@ FULL: Scope = (
     Rows(v.ABLATIONS, ("lprobe", "fsync", "write70"), ("4r4w",), 2, 5),
     Rows(v.ABLATIONS, ("lprobe",), ("1r1w",), 2, 5),
     Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
+    *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
+    *elsewhere((v.SIMPLE_RT,), HARD, 5, *places.OTHERS),
+    *elsewhere((v.WRAIS, v.MEMBER), LOADED, 5, *places.OTHERS),
 )
 
 QUICK: Scope = (
@@ -193,6 +200,9 @@ QUICK: Scope = (
     Rows((v.BFQ,), ("think", "random"), ("idle",), 2, 1),
     Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
     Rows((v.BFQ, v.WRAIS), tuple(SQLITE), ("1r1w",), 2, 2),
+    *elsewhere((v.BFQ,), ("idle",), 1, *places.OTHERS),
+    *elsewhere((v.WRAIS,), HARD, 1, *places.DISKS),
+    *elsewhere((v.WRAIS,), ("1r1w",), 1, *places.CARRIERS),
 )
 """Every goal but that of what is compiled out, in fewer starts."""
 
@@ -206,30 +216,31 @@ def cells(scope: Scope, only: str | None = None) -> list[Cell]:
 
 
 def boot(group: Sequence[Cell], seed: int = 1) -> Boot:
-    """A guest for cells of one variant, depth and probe."""
+    """A guest for cells of one variant, probe and depth in one place."""
     first = group[0]
     machine = Machine(
         kernel=first.variant.kernel,
-        mem_mb=MEM_MB,
+        mem_mb=first.place.mem_mb,
         accel="icount",
-        append=slowdisk.words(first.depth),
+        append=first.place.words(first.depth),
         root=False,
         seed=seed,
         cpu=CPU,
     )
-    programs = (disk_program(), *(cell.program() for cell in group))
-    name = f"{first.variant.name}-{first.probe}-depth{first.depth}"
-    return Boot(name, machine, programs, disk=DISK, defer=True)
+    programs = (*first.place.programs(), *(cell.program() for cell in group))
+    where = f"depth{first.depth}" if first.place == places.FLASH else first.place.name
+    name = f"{first.variant.name}-{first.probe}-{where}"
+    return Boot(name, machine, programs, disk=first.place.disk, defer=True)
 
 
-def group_of(cell: Cell) -> tuple[str, str, int]:
+def group_of(cell: Cell) -> tuple[str, str, int, str]:
     """Cells for which this is the same share a boot."""
-    return (cell.variant.name, cell.probe, cell.depth)
+    return (cell.variant.name, cell.probe, cell.depth, cell.place.name)
 
 
 def boots(scope: Scope, only: str | None = None) -> list[Boot]:
     """The boots of a scope."""
-    groups: dict[tuple[str, str, int], list[Cell]] = {}
+    groups: dict[tuple[str, str, int, str], list[Cell]] = {}
     for cell in cells(scope, only):
         groups.setdefault(group_of(cell), []).append(cell)
     return [boot(group) for group in groups.values()]

@@ -10,7 +10,8 @@ from pathlib import Path
 from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record, read_json
 from lab.report.sheet import INK, Caption, Sheet
-from lab.subjects.wrais.experiment import BACKGROUNDS, DEPTHS, LOADED, SQLITE
+from lab.subjects.wrais import places
+from lab.subjects.wrais.experiment import BACKGROUNDS, DEPTHS, HARD, LOADED, SQLITE
 from lab.subjects.wrais.variants import (
     ABLATIONS,
     BE0,
@@ -18,6 +19,7 @@ from lab.subjects.wrais.variants import (
     DEADLINE,
     KYBER,
     LABELS,
+    MEMBER,
     NONE,
     RT0,
     SIMPLE_RT,
@@ -30,6 +32,7 @@ COLOURS = {
     RT0.name: "#a9c9e8",
     SIMPLE_RT.name: "#d9a13b",
     WRAIS.name: "#c0392b",
+    MEMBER.name: "#e08a7d",
     DEADLINE.name: "#4a5a4e",
     KYBER.name: "#7d9181",
     NONE.name: "#b6c2b8",
@@ -377,6 +380,32 @@ def figure_sqlite(records: Sequence[Record], depth: int) -> Sheet | None:
     return sheet
 
 
+def figure_places(records: Sequence[Record]) -> Sheet | None:
+    """Other disks, and what lies between a disk and the file system."""
+    groups: dict[str, dict[str, Param]] = {
+        f"{place.name}, {background}": {
+            "background": background,
+            "probe": "lprobe",
+            "disk": place.name,
+        }
+        for place in places.OTHERS
+        for background in HARD
+    }
+    series = (BFQ.name, SIMPLE_RT.name, WRAIS.name, MEMBER.name)
+    bars = _bars(records, "startup_over_idle", series, groups)
+    if WRAIS.name not in bars:
+        return None
+    caption = Caption(
+        "Start-up of LProbe on other disks, by dm-crypt and by loop",
+        f"start-up over the idle one in the same place; {LOW}; hatched: stopped before its end",
+        "Not measured: one phone with one flash memory.",
+        "; ".join(f"{place.name}: {place.label}" for place in places.OTHERS) + ".",
+    )
+    sheet = _chart(bars, _present(list(groups), bars), caption, "start-up over idle")
+    _line(sheet, 1, "idle")
+    return sheet
+
+
 FIGURES = {
     "start-up": figure_before_after,
     "schedulers": figure_schedulers,
@@ -390,10 +419,15 @@ FIGURES = {
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
+    flash = [r for r in records if r.params.get("disk") == places.FLASH.name]
+    sheets = {
+        f"{name}-depth{depth}": figure(flash, depth)
+        for depth in DEPTHS
+        for name, figure in FIGURES.items()
+    }
+    sheets["places"] = figure_places(records)
     written: list[Path] = []
-    for depth in DEPTHS:
-        for name, figure in FIGURES.items():
-            sheet = figure(records, depth)
-            if sheet is not None:
-                written += sheet.save(plots, f"{stem}-{name}-depth{depth}")
+    for name, sheet in sheets.items():
+        if sheet is not None:
+            written += sheet.save(plots, f"{stem}-{name}")
     return written

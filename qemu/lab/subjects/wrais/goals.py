@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from lab.guest import slowdisk
 from lab.report.goals import Goal
+from lab.subjects.wrais import places
 from lab.subjects.wrais.experiment import DEPTHS, LOADED, SQLITE, SWITCHED_OFF
+from lab.subjects.wrais.places import Place
 from lab.subjects.wrais.variants import BFQ, GROUPED, MEMBER, WRAIS, Variant
 
 DOCUMENT = "Documentation/block/bfq-wrais.rst"
@@ -17,6 +19,9 @@ HARD = {"fsync": 1.10, "write70": 1.15}
 """The applications that fsync or write a lot."""
 EQUALS = (WRAIS, MEMBER)
 """By the real-time class, and by a cgroup of little weight."""
+FLASH = {"disk": places.FLASH.name}
+CARRIED = 1.10
+"""What dm-crypt and loop may take."""
 
 
 def _start(variant: Variant, depth: int, backgrounds: tuple[str, ...], most: float) -> Goal:
@@ -25,11 +30,42 @@ def _start(variant: Variant, depth: int, backgrounds: tuple[str, ...], most: flo
         name=f"start / idle, {variant.label}, depth {depth}, {', '.join(backgrounds)}",
         metric="startup_over_idle",
         variant=variant.name,
-        where={"background": backgrounds, "probe": "lprobe", "depth": depth},
+        where={"background": backgrounds, "probe": "lprobe", "depth": depth, **FLASH},
         by="background",
         high=most,
         quoted=QUOTED,
     )
+
+
+def _start_elsewhere(
+    variant: Variant, place: Place, backgrounds: tuple[str, ...], most: float
+) -> Goal:
+    """The same on another disk, or by what brings the requests to it."""
+    return Goal(
+        name=f"start / idle, {variant.label}, {place.label}, {', '.join(backgrounds)}",
+        metric="startup_over_idle",
+        variant=variant.name,
+        where={"background": backgrounds, "probe": "lprobe", "disk": place.name},
+        by="background",
+        high=most,
+        quoted=(DOCUMENT,),
+    )
+
+
+ELSEWHERE = (
+    *(
+        _start_elsewhere(variant, place, backgrounds, most)
+        for variant in EQUALS
+        for place in places.DISKS
+        for backgrounds, most in ((LIGHT, 1.03), (HEAVY, 1.05))
+    ),
+    *(
+        _start_elsewhere(variant, place, LOADED, CARRIED)
+        for variant in EQUALS
+        for place in places.CARRIERS
+    ),
+)
+"""Other disks than the phone's flash, and what lies between it and the file system."""
 
 
 GOALS = (
@@ -37,7 +73,7 @@ GOALS = (
         name="start / idle, stock BFQ, depth 2",
         metric="startup_over_idle",
         variant=BFQ.name,
-        where={"background": LOADED, "probe": "lprobe", "depth": DEPTHS[0]},
+        where={"background": LOADED, "probe": "lprobe", "depth": DEPTHS[0], **FLASH},
         by="background",
         judged=False,
         quoted=QUOTED,
@@ -56,7 +92,7 @@ GOALS = (
         name="longest stall of a start, privileged, in ms",
         metric="max_stall_ms",
         variant=WRAIS.name,
-        where={"background": LOADED, "probe": "lprobe"},
+        where={"background": LOADED, "probe": "lprobe", **FLASH},
         by="background",
         high=200.0,
         form=".0f",
@@ -118,4 +154,5 @@ GOALS = (
         form="+.3f",
         quoted=QUOTED,
     ),
+    *ELSEWHERE,
 )

@@ -53,7 +53,11 @@ def worst(metric: str) -> Statistic:
 
 
 def _sample(cell: Cell, metric: str, value: float, run: str, **more: Param) -> Sample:
-    params: dict[str, Param] = {"background": cell.background, "probe": cell.probe}
+    params: dict[str, Param] = {
+        "background": cell.background,
+        "disk": cell.place.name,
+        "probe": cell.probe,
+    }
     return Sample(
         experiment=NAME,
         metric=metric,
@@ -88,10 +92,11 @@ def _tabulate(
 ) -> None:
     """Add rows to a raw table, as the tool printed them."""
     names: list[str] = [field.name for field in dataclasses.fields(rows[0])]
-    key = ["variant", "probe", "background", "depth"]
+    key = ["variant", "probe", "background", "disk", "depth"]
     table = raw.setdefault(name, RawTable([*key, *names]))
     for row in rows:
-        given: list[Param] = [cell.variant.name, cell.probe, cell.background, cell.depth]
+        given: list[Param] = [cell.variant.name, cell.probe, cell.background]
+        given += [cell.place.name, cell.depth]
         values = [getattr(row, field) for field in names]
         shown = [int(value) if isinstance(value, bool) else value for value in values]
         table.rows.append([*given, *shown])
@@ -123,21 +128,26 @@ def _cell_samples(
         yield from _probe_samples(cell, start, f"{seed}.{start.repeat}")
 
 
-def idle_s(samples: Sequence[Sample]) -> dict[tuple[Param, Param], float]:
-    """Median start-up of stock BFQ on an idle disk, by probe and depth."""
-    found: dict[tuple[Param, Param], list[float]] = defaultdict(list)
+def _on(sample: Sample) -> tuple[Param, ...]:
+    """What has the same idle start-up."""
+    return tuple(sample.params[name] for name in ("probe", "disk", "depth"))
+
+
+def idle_s(samples: Sequence[Sample]) -> dict[tuple[Param, ...], float]:
+    """Median start-up of stock BFQ on an idle disk, by probe, disk and depth."""
+    found: dict[tuple[Param, ...], list[float]] = defaultdict(list)
     for sample in samples:
         idle = sample.params["background"] == IDLE and sample.variant == IDLE_VARIANT
         if sample.metric == "startup_s" and idle:
-            found[sample.params["probe"], sample.params["depth"]].append(sample.value)
+            found[_on(sample)].append(sample.value)
     return {key: statistics.median(values) for key, values in found.items()}
 
 
 def over_idle(samples: Sequence[Sample]) -> Iterator[Sample]:
     """Every start-up as a multiple of the idle one, where that was measured."""
-    idle: Mapping[tuple[Param, Param], float] = idle_s(samples)
+    idle: Mapping[tuple[Param, ...], float] = idle_s(samples)
     for sample in samples:
-        base = idle.get((sample.params["probe"], sample.params["depth"]))
+        base = idle.get(_on(sample))
         if sample.metric == "startup_s" and base:
             yield dataclasses.replace(
                 sample,

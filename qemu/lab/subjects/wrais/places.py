@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the files of a start are: a disk, and what lies between it and their ext4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.guest import slowdisk
+from lab.guest.boot import Program
+from lab.guest.ext4 import Ext4
+
+FOLDER = "/run/wrais"
+"""Where the file system of the start is mounted."""
+LOWER = "/run/lower"
+"""Where the file of a loop device is."""
+SIZE_MB = slowdisk.SIZE_MB
+FS = Ext4(size_mb=SIZE_MB, block=4096, journal_mb=32)
+
+_LIBRARIES = "lib/x86_64-linux-gnu"
+BUSYBOX = (
+    "bin/busybox",
+    "lib64/ld-linux-x86-64.so.2",
+    *(f"{_LIBRARIES}/{name}" for name in ("libc.so.6", "libresolv.so.2")),
+)
+MKE2FS = (
+    *("sbin/mke2fs", *BUSYBOX),
+    *(f"{_LIBRARIES}/{name}" for name in ("libext2fs.so.2", "libcom_err.so.2")),
+    *(f"{_LIBRARIES}/{name}" for name in ("libblkid.so.1", "libuuid.so.1", "libe2p.so.2")),
+)
+"""What the guest takes of the root image, which would not be virtual time."""
+
+CIPHER = "aes-xts-plain64"
+"""What cryptsetup takes by default; the kernel has it in the CPU's AES instructions."""
+KEY = "".join(f"{byte:02x}" for byte in range(64))
+SECTOR = 4096
+
+
+def _tool(name: str, *argv: str, seconds: int = 30, busy_s: float = 0.1) -> Program:
+    """A program of the root image that makes something ready."""
+    return Program(name, argv, seconds, image=MKE2FS, busy_s=busy_s)
+
+
+def _folder(path: str) -> Program:
+    return _tool(f"folder-{path.rpartition('/')[2]}", "busybox", "mkdir", "-p", path)
+
+
+def _mount(device: str, path: str) -> Program:
+    argv = ("busybox", "mount", "-t", "ext4", "-o", "noatime", device, path)
+    return _tool(f"mount-{path.rpartition('/')[2]}", *argv)
+
+
+def _make_ext4(device: str) -> Program:
+    """The file system of every start, made in the guest: zeros are written there as well."""
+    argv = ("busybox", "env", "MKE2FS_CONFIG=/dev/null", *FS.argv("/sbin/mke2fs", Path(device)))
+    return _tool("ext4", *argv, seconds=120, busy_s=2)
+
+
+@dataclass(frozen=True)
+class Place:
+    """`name` is the parameter of the records. Its disk has that `depth`, if it has one only.
+
+    With a `device` the start's file system is made there, and not on the disk itself.
+    """
+
+    name: str
+    label: str
+    timing: slowdisk.Timing = slowdisk.FLASH
+    depth: int | None = None
+    device: str = ""
+    disk_mb: int = SIZE_MB
+    mem_mb: int = 3072
+
+    @property
+    def lower(self) -> bool:
+        """There is a file system below that of the start."""
+        return self.disk_mb > SIZE_MB
+
+    @property
+    def disk(self) -> Ext4 | None:
+        """The file system that the host lays onto the disk."""
+        if self.device and not self.lower:
+            return None
+        return Ext4(size_mb=self.disk_mb, block=4096, journal_mb=32)
+
+    def words(self, depth: int) -> tuple[str, ...]:
+        """Kernel arguments."""
+        words = slowdisk.words(depth, self.timing, self.disk_mb)
+        if not self.device or self.lower:
+            return words
+        sectors = SIZE_MB * 2048
+        target = f"crypt {CIPHER} {KEY} 0 {slowdisk.DEVICE} 0 1 sector_size:{SECTOR}"
+        return (*words, f'dm-mod.create="crypt,,,rw,0 {sectors} {target}"')
+
+    def mount(self) -> tuple[str, ...]:
+        """What wrais-run is to mount."""
+        return () if self.device else ("--mount",)
+
+    def programs(self) -> Iterator[Program]:
+        """What makes it ready, first in every boot."""
+        if self.disk:
+            yield Program("disk", slowdisk.DISK, 40, busy_s=1)
+        if self.lower:
+            yield _folder(LOWER)
+            yield _mount(slowdisk.DEVICE, LOWER)
+            image = f"{LOWER}/image"
+            zeros = ("if=/dev/zero", f"of={image}", "bs=1M", f"count={SIZE_MB}", "conv=fsync")
+            yield _tool("image", "busybox", "dd", *zeros, seconds=240, busy_s=3)
+            yield _tool("loop", "busybox", "losetup", self.device, image)
+        if self.device:
+            yield _folder(FOLDER)
+            yield _make_ext4(self.device)
+            yield _mount(self.device, FOLDER)
+
+
+FLASH = Place("flash", "a phone's flash")
+SEEK = Place("seek", "seeks of 8 ms", slowdisk.SEEK, 32)
+CLOUD = Place("cloud", "3,000 requests/s", slowdisk.CLOUD, 64)
+CRYPT = Place("crypt", "dm-crypt", depth=2, device="/dev/dm-0")
+LOOP = Place("loop", "loop over ext4", depth=2, device="/dev/loop0", disk_mb=2048, mem_mb=5120)
+DISKS = (SEEK, CLOUD)
+CARRIERS = (CRYPT, LOOP)
+OTHERS = (*DISKS, *CARRIERS)
