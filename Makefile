@@ -69,7 +69,7 @@ help:
 #?   report                 draw the plots of the results again
 #?
 #? Test (TESTS='name or name' selects among the tests of each)
-#?   test-crash             1,300 states that a crash can leave a file system in
+#?   test-crash             10,000 states that a crash can leave a file system in
 #?   test-debug             the guest's tests, shortened, on the debug kernel
 #?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
 #?   test-matrix            the class in other kernels: MATRIX=name only those (builds a kernel for each)
@@ -126,7 +126,7 @@ run: $(if $(DRY),python3,$(needs)+emulator $(guest))
 test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests
 test-crash: $(tested)
-	@LAB_KERNEL=guest LAB_CRASH_STATES=334 $(call pytest,crash) qemu/tests/guest
+	@LAB_KERNEL=guest LAB_CRASH_STATES=3180 $(call pytest,crash) qemu/tests/guest
 test-debug test-torture: test-%: $(filter-out unchanged kernel,$(tested)) unchanged-% kernel-%
 	@LAB_KERNEL=$* $(if $(filter debug,$*),LAB_SHORT=1) $(pytest) qemu/tests/guest
 test-matrix: need-matrix prepare $(filter-out unchanged kernel,$(tested))

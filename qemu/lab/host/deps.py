@@ -129,8 +129,9 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         ),
     ),
     "emulator": (
-        # The file systems of guests that have no disk.
+        # The file systems of guests that have no disk, and those after a crash.
         _need(have_command, "mke2fs", "e2fsprogs"),
+        _need(have_command, "mkfs.xfs", "xfsprogs"),
         _need(have_command, "qemu-system-x86_64", "qemu-system-x86"),
     ),
     # The types of the kernel, for sched_ext.

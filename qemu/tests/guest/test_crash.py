@@ -2,16 +2,14 @@
 """Nothing that was synced is lost in a crash, with privileged and other writers mixed."""
 
 import os
-import random
 import shutil
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, cycle
 from pathlib import Path
-from string import ascii_lowercase
 
 import pytest
 
-from lab.guest import ext4
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
@@ -19,17 +17,30 @@ from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
-from lab.subjects.wrais import crash
+from lab.subjects.wrais import crash, promise
+from lab.subjects.wrais.e2fs import E2fs
+from lab.subjects.wrais.promise import TAIL, Problem
+from lab.subjects.wrais.xfs import Xfs
 from lab.suite import kernel_variant, machine_for, scenario
 
 FS_MB = 63
-SECONDS = 4
 WRITERS = 6
-# States of each layout, and of a shortened run; LAB_CRASH_STATES asks for more.
-STATES = 68
-STATES_SHORT = 10
+# States of a layout if LAB_CRASH_STATES does not ask for more, and of a shortened run.
+STATES = 60
+STATES_SHORT = 12
+# What the guest's kernel replays takes ten times as long, fast commits twenty times.
+STATES_XFS = 52
+STATES_FAST = 36
+SHARE_BY_KERNEL = 20
+# How long is written.
+SECONDS = 4
+SECONDS_MANY = 16
+# Losses that are looked at behind a flush, beside that of all.
+LOSSES = 3
 # Fast commits that a run has at least.
 FAST_COMMITS = 10
+# States that one guest replays: each is a disk.
+DISKS = 104
 
 
 @dataclass(frozen=True)
@@ -37,30 +48,39 @@ class Layout:
     """A file system, how it is mounted, and what of privileged I/O acts in it."""
 
     name: str
-    fs: Ext4
-    options: str
+    fs: E2fs | Xfs
+    options: str = "rw"
     acts: tuple[str, ...] = ("copy_outs", "tag_exemptions", "inherits")
+    cpus: int = 4
+    states: int = STATES
+
+    @property
+    def fast(self) -> bool:
+        """It has fast commits."""
+        return isinstance(self.fs, E2fs) and "fast_commit" in self.fs.fs.features
 
 
 LAYOUTS = (
-    Layout("ordered", Ext4(FS_MB, journal_mb=4), "data=ordered"),
-    Layout("journal", Ext4(FS_MB, journal_mb=8), "data=journal"),
-    Layout("1k", Ext4(FS_MB, block=1024, journal_mb=4), "data=ordered"),
+    Layout("ordered", E2fs(Ext4(FS_MB, journal_mb=4)), "data=ordered", cpus=1),
+    Layout("journal", E2fs(Ext4(FS_MB, journal_mb=8)), "data=journal"),
+    Layout("1k", E2fs(Ext4(FS_MB, block=1024, journal_mb=4)), "data=ordered"),
 )
 # Who waits for a fast commit does not wait for the journal's thread: few inherit.
+FAST = E2fs(Ext4(FS_MB, journal_mb=8, features=("fast_commit",)), by_kernel=True)
 FAST_COMMIT = Layout(
     "fast-commit",
-    Ext4(FS_MB, journal_mb=8, features=("fast_commit",)),
+    FAST,
     "data=ordered",
     ("copy_outs", "tag_exemptions"),
+    cpus=1,
+    states=STATES_FAST,
 )
-# States that one guest replays: each is a disk.
-DISKS = 17
+XFS = Layout("xfs", Xfs(FS_MB, log_mb=6), acts=("tag_exemptions",), states=STATES_XFS)
 
 
-def machine(devices: tuple[str, ...]) -> Machine:
-    """One CPU and some disks."""
-    base = machine_for(kernel_variant(os.environ), Machine(cpus=1))
+def machine(devices: tuple[str, ...], cpus: int = 1) -> Machine:
+    """A machine with some disks."""
+    base = machine_for(kernel_variant(os.environ), Machine(cpus=cpus))
     return replace(base, devices=devices)
 
 
@@ -73,6 +93,16 @@ def logged_disk(image: Path, log: Path) -> tuple[str, ...]:
     )
     devices = tuple(word for node in nodes for word in ("-blockdev", node))
     return (*devices, "-device", "virtio-blk-pci,drive=crash")
+
+
+def named_disk(number: int, image: Path) -> tuple[str, ...]:
+    """A disk with the name of its file, eight to a slot."""
+    name = image.name
+    where = f"addr={16 + number // 8:x}.{number % 8:x},multifunction=on"
+    return (
+        *("-drive", f"if=none,format=raw,cache=unsafe,id={name},file={image}"),
+        *("-device", f"virtio-blk-pci,drive={name},serial={name},{where}"),
+    )
 
 
 def booted(paths: Paths, guest: Machine, name: str, program: Program) -> BootResult:
@@ -91,74 +121,119 @@ def counters(run: BootResult, program: Program) -> dict[str, int]:
 
 def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> crash.Replay:
     """Boot, write, and have the disk as it was before with the log of what was done to it."""
-    image, log = where / "disk", where / "log"
-    ext4.make(layout.fs, image)
-    with image.open("r+b") as disk:
-        disk.truncate((FS_MB << 20) + crash.TAIL)
-    before = where / "before"
-    shutil.copyfile(image, before)
+    disk, log = where / "disk", where / "log"
+    layout.fs.make(disk)
+    os.truncate(disk, layout.fs.size + TAIL)
+    image = where / "image"
+    shutil.copyfile(disk, image)
     log.touch()
-    sectors = (str(FS_MB << 11), str(crash.TAIL // 512))
-    amount = (str(WRITERS), str(SECONDS))
-    program = scenario("wrais/crash-write", parts, layout.options, *sectors, *amount)
-    guest = machine(logged_disk(image, log))
+    size = (str(layout.fs.size // 512), str(TAIL // 512))
+    amount = (str(WRITERS), str(SECONDS_MANY if asked_for() else SECONDS))
+    words = (parts, layout.fs.type, layout.options, *size, *amount)
+    program = scenario("wrais/crash-write", *words)
+    guest = machine(logged_disk(disk, log), layout.cpus)
     counted = counters(booted(paths, guest, f"crash-{layout.name}", program), program)
     acted = {name for name in layout.acts if counted[name]}
     assert acted == (set(layout.acts) if parts == "on" else set()), counted
-    fast = "fast_commit" in layout.fs.features
     least = 1 if os.environ.get("LAB_SHORT") else FAST_COMMITS
-    assert counted["fast_commits"] >= least if fast else not counted["fast_commits"], counted
-    return crash.Replay(log, crash.read_log(log), before)
+    fast = counted.get("fast_commits", 0)
+    assert fast >= least if layout.fast else not fast, counted
+    return crash.Replay(log, crash.read_log(log), image, layout.fs.border(image))
 
 
-def states_wanted() -> int:
-    """How many states of a layout are looked at."""
-    usual = STATES_SHORT if os.environ.get("LAB_SHORT") else STATES
-    return int(os.environ.get("LAB_CRASH_STATES") or usual)
+def asked_for() -> int:
+    """How many states of a layout somebody wants to be looked at; 0: as many as usual."""
+    return int(os.environ.get("LAB_CRASH_STATES") or 0)
 
 
-def flushes(replay: crash.Replay, count: int) -> list[int]:
-    """So many points at which all that came before is on the disk."""
-    points = crash.spread(crash.flush_points(replay.writes), count)
-    assert len(points) == count, f"only {len(points)} flushes"
-    return points
+def points(replay: crash.Replay, layout: Layout) -> list[int]:
+    """Flushes behind each of which there are several states, for as many as are wanted."""
+    several = [
+        point
+        for point in crash.flush_points(replay.writes)
+        if len(replay.seeds(point, LOSSES)) == LOSSES
+    ]
+    states = STATES_SHORT if os.environ.get("LAB_SHORT") else layout.states
+    if asked_for():
+        states = asked_for() // (1 if layout in LAYOUTS else SHARE_BY_KERNEL)
+    found = crash.spread(several, states // (1 + LOSSES))
+    assert len(found) == states // (1 + LOSSES), f"only {len(found)} flushes with several losses"
+    return found
+
+
+def losses(replay: crash.Replay) -> tuple[int | None, ...]:
+    """The states behind a flush: nothing of what follows, and random parts of it."""
+    return (None, *replay.seeds(replay.done, LOSSES))
+
+
+def place(replay: crash.Replay, seed: int | None) -> str:
+    """How to come to a state again."""
+    return f"{replay.log}: entry {replay.done} of {len(replay.writes)}, seed {seed}"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_crash(lab_paths: Paths, layout: Layout, tmp_path: Path) -> None:
     """At flushes and with random losses behind them: e2fsck is content, promises are kept."""
     replay = written(lab_paths, layout, tmp_path)
-    lose = random.Random(1)
-    state = tmp_path / "state"
+    fs = layout.fs
+    assert isinstance(fs, E2fs)
+
+    def look(seed: int | None) -> list[Problem]:
+        state = tmp_path / f"state{seed}"
+        replay.crashed(state, seed)
+        found = fs.recover(state) or promise.problems(fs, state)
+        state.unlink()
+        return found
+
     promised = 0
-    for point in flushes(replay, states_wanted() // 2):
-        replay.forward(point)
-        for source in (None, lose):
-            replay.crashed(state, source)
-            found = crash.recover(state) or crash.problems(state, tmp_path / "file")
-            assert not found, f"entry {point} of {len(replay.writes)}: {(*map(str, found),)}"
-        promised = sum(crash.promises(state).values())
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for point in points(replay, layout):
+            replay.forward(point)
+            seeds = losses(replay)
+            for seed, found in zip(seeds, pool.map(look, seeds), strict=True):
+                assert not found, f"{place(replay, seed)}: {(*map(str, found),)}"
+            promised = sum(promise.promises(replay.image).values())
     assert promised > WRITERS
 
     # What the test is worth: promises without the data behind them are seen.
-    ext4.make(layout.fs, state)
+    state = tmp_path / "state"
+    fs.make(state)
     with state.open("r+b") as disk, replay.image.open("rb") as full:
-        full.seek(-crash.TAIL, os.SEEK_END)
-        disk.truncate((FS_MB << 20) + crash.TAIL)
-        disk.seek(-crash.TAIL, os.SEEK_END)
+        full.seek(-TAIL, os.SEEK_END)
+        disk.truncate(fs.size + TAIL)
+        disk.seek(-TAIL, os.SEEK_END)
         disk.write(full.read())
-    missing = crash.problems(state, tmp_path / "file")
-    assert {problem.kind for problem in missing} == {crash.Kind.LOST}
+    missing = promise.problems(fs, state)
+    assert {problem.kind for problem in missing} == {promise.Kind.LOST}
 
 
-def replayed(paths: Paths, states: list[Path]) -> list[str]:
-    """Let a guest's kernel replay them; what it says of each."""
-    drive = "if=none,format=raw,cache=unsafe"
-    drives = (("-drive", f"{drive},id={state.name},file={state}") for state in states)
-    devices = (("-device", f"virtio-blk-pci,drive={state.name}") for state in states)
-    guest = machine(tuple(chain(*drives, *devices)))
-    replays = replace(scenario("wrais/crash-replay"), provokes=(Kind.JBD2, Kind.EXT4))
-    return booted(paths, guest, "crash-fast-commit-replay", replays).lines(replays)
+def replayed(paths: Paths, layout: Layout, states: Sequence[Path]) -> None:
+    """Let a guest's kernel replay them, each of which it must be able to mount."""
+    disks = [word for n, state in enumerate(states) for word in named_disk(n, state)]
+    replays = scenario("wrais/crash-replay", layout.fs.type)
+    replays = replace(replays, provokes=(Kind.JBD2, Kind.EXT4))
+    run = booted(paths, machine(tuple(disks)), f"crash-{layout.name}-replay", replays)
+    assert sorted(run.lines(replays)) == sorted(f"replayed {state.name}" for state in states)
+
+
+def hold_by_kernel(paths: Paths, layout: Layout, replay: crash.Replay, at: list[int]) -> None:
+    """The guest's kernel replays the states at those points, many in one boot; they hold."""
+    states: dict[Path, str] = {}
+    for point in at:
+        replay.forward(point)
+        for number, seed in enumerate(losses(replay)):
+            state = replay.log.with_name(f"state{point}-{number}")
+            replay.crashed(state, seed)
+            states[state] = place(replay, seed)
+        if len(states) + 1 + LOSSES > DISKS or point == at[-1]:
+            replayed(paths, layout, list(states))
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                looks = pool.map(lambda state: promise.problems(layout.fs, state), states)
+                for (state, at_place), found in zip(states.items(), looks, strict=True):
+                    assert not found, f"{at_place}: {(*map(str, found),)}"
+                    state.unlink()
+            states.clear()
+    assert sum(promise.promises(replay.image).values()) > WRITERS
 
 
 @pytest.mark.parametrize("parts", ["on", "off"])
@@ -166,23 +241,14 @@ def test_fast_commit(lab_paths: Paths, parts: str, tmp_path: Path) -> None:
     """Fast commits hold as well. The guest's kernel replays them: e2fsck 1.47 cannot."""
     replay = written(lab_paths, FAST_COMMIT, tmp_path, parts)
     # The end of the journal is that of the area of fast commits: full ones are replayed, too.
-    end = crash.journal_end(replay.image, FAST_COMMIT.fs.block)
+    end = FAST.journal_end(replay.image)
     full = crash.spread(crash.flushed_at(replay.writes, end), 2)
     assert full or os.environ.get("LAB_SHORT"), "fast commits have never filled their area"
-    points = sorted({*flushes(replay, states_wanted() // 2 - len(full)), *full})
-    # Random losses behind every other flush.
-    sources = cycle((None, random.Random(1)))
-    promised = 0
-    for start in range(0, len(points), DISKS):
-        some = {point: tmp_path / f"state{point}" for point in points[start : start + DISKS]}
-        for point, state in some.items():
-            replay.forward(point)
-            replay.crashed(state, next(sources))
-        said = replayed(lab_paths, list(some.values()))
-        assert said == [f"replayed vd{letter}" for letter in ascii_lowercase[1 : len(some) + 1]]
-        for point, state in some.items():
-            found = crash.problems(state, tmp_path / "file")
-            assert not found, f"entry {point} of {len(replay.writes)}: {(*map(str, found),)}"
-            promised = sum(crash.promises(state).values())
-            state.unlink()
-    assert promised > WRITERS
+    at = sorted({*points(replay, FAST_COMMIT), *full})
+    hold_by_kernel(lab_paths, FAST_COMMIT, replay, at)
+
+
+def test_xfs(lab_paths: Paths, tmp_path: Path) -> None:
+    """XFS holds as well: mounted, xfs_repair is content, promises are kept."""
+    replay = written(lab_paths, XFS, tmp_path)
+    hold_by_kernel(lab_paths, XFS, replay, points(replay, XFS))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""States that a crash can leave a disk in, from the log of its writes, and whether they hold.
+"""States that a crash can leave a disk in, from the log of its writes.
 
 QEMU's blklogwrites writes down, in the format of dm-log-writes, what a guest's
 disk was asked to do. Up to a flush everything is on the disk; of what came after
-the last flush any part may be. A state is held against what the guest was
-promised: see wrais-crash.c, which notes it on a partition that is the last MiB of the disk.
+the last flush any part may be, and of a request as much as has been written when
+the power went. Whether a state holds is up to promise.py.
 """
 
 from __future__ import annotations
@@ -13,21 +13,19 @@ import os
 import random
 import shutil
 import struct
-import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab import LabError
 
 MAGIC = 0x6A736677736872
 FLUSH, DISCARD = 1, 4
-
-RECORD = 4096
-WORDS = RECORD // 8
-PROMISE_MAGIC = 0x5052414953435241
-TAIL = 1 << 20
+SECTOR = 512
+"""What a disk writes whole or not at all [bytes]."""
+HEAD = 8
+TRIES = 4
+"""So many seeds are tried for each loss that is wanted."""
 
 _SUPER = struct.Struct("<QQQI")
 _ENTRY = struct.Struct("<QQQQ")
@@ -35,12 +33,20 @@ _ENTRY = struct.Struct("<QQQQ")
 
 @dataclass(frozen=True)
 class Write:
-    """A write or a flush: where on the disk, and where in the log its data are [bytes]."""
+    """A write or a flush: where on the disk, and where in the log its data are [bytes].
+
+    head is the beginning of the data.
+    """
 
     offset: int
     at: int
     length: int
     flush: bool
+    head: bytes = b""
+
+
+Border = Callable[[Write, int], bool]
+"""Whether a write may end after that many bytes, a multiple of SECTOR, in a crash."""
 
 
 def read_log(path: Path) -> list[Write]:
@@ -59,9 +65,30 @@ def read_log(path: Path) -> list[Write]:
             length = 0 if flags & DISCARD else sectors * sector
             if at + length > size:
                 raise LabError(f"{path}: cut off in entry {len(writes)}", exit_code=1)
-            writes.append(Write(start * sector, at, length, bool(flags & FLUSH)))
+            log.seek(at)
+            head = log.read(min(HEAD, length))
+            writes.append(Write(start * sector, at, length, bool(flags & FLUSH), head))
             at += length
     return writes
+
+
+def survivors(writes: Sequence[Write], seed: int, border: Border) -> tuple[Write, ...]:
+    """What is there of writes that no flush has followed: whole, or up to a border.
+
+    The same seed takes the same ones. How many are lost is up to it, too; half of
+    those are torn, where they can be.
+    """
+    chance = random.Random(seed)
+    share = chance.random()
+    kept: list[Write] = []
+    for write in writes:
+        if chance.random() < share:
+            kept.append(write)
+        elif chance.random() < 0.5:
+            ends = [end for end in range(SECTOR, write.length, SECTOR) if border(write, end)]
+            if ends:
+                kept.append(replace(write, length=chance.choice(ends)))
+    return tuple(kept)
 
 
 @dataclass
@@ -71,6 +98,7 @@ class Replay:
     log: Path
     writes: Sequence[Write]
     image: Path
+    border: Border
     done: int = 0
 
     def forward(self, upto: int) -> None:
@@ -78,15 +106,27 @@ class Replay:
         _apply(self.log, self.writes[self.done : upto], self.image)
         self.done = upto
 
-    def crashed(self, state: Path, lose: random.Random | None) -> None:
-        """A copy with the writes up to the next flush: a random part of them, or none."""
-        shutil.copyfile(self.image, state)
-        if lose is None:
-            return
-        rest = self.writes[self.done :]
+    def unflushed(self, point: int) -> Sequence[Write]:
+        """The writes between entry `point` and the next flush."""
+        rest = self.writes[point:]
         until = next((i for i, write in enumerate(rest) if write.flush), len(rest))
-        kept = [write for write in rest[:until] if lose.random() < 0.5]
-        _apply(self.log, kept, state)
+        return [write for write in rest[:until] if write.length]
+
+    def seeds(self, point: int, count: int) -> list[int]:
+        """Seeds of losses behind a flush that differ: that many, or fewer if there are not."""
+        first = point * TRIES * count
+        there = {
+            survivors(self.unflushed(point), seed, self.border): seed
+            for seed in range(first, first + TRIES * count)
+        }
+        there.pop((), None)
+        return sorted(there.values())[:count]
+
+    def crashed(self, state: Path, seed: int | None) -> None:
+        """A copy with what survives of the writes up to the next flush; without seed, nothing."""
+        shutil.copyfile(self.image, state)
+        if seed is not None:
+            _apply(self.log, survivors(self.unflushed(self.done), seed, self.border), state)
 
 
 def _apply(log: Path, writes: Sequence[Write], image: Path) -> None:
@@ -120,104 +160,3 @@ def flushed_at(writes: Sequence[Write], offset: int) -> list[int]:
             found.append(index + 1)
             fresh = False
     return found
-
-
-def journal_end(image: Path, block: int) -> int:
-    """Where the last block of the journal is."""
-    _, said = _run("debugfs", "-R", "blocks <8>", str(image))
-    return int(said.split()[-1]) * block
-
-
-def record(writer: int, number: int) -> bytes:
-    """What wrais-crash writes; its fill_record()."""
-    base = writer << 48 ^ number << 16 ^ 1 << 63
-    return struct.pack(f"<{WORDS}Q", *(base ^ index for index in range(WORDS)))
-
-
-def promises(state: Path) -> dict[int, int]:
-    """For each writer, how many records have been promised."""
-    found: dict[int, int] = {}
-    with state.open("rb") as disk:
-        disk.seek(-TAIL, os.SEEK_END)
-        tail = disk.read(TAIL)
-    for at in range(0, TAIL, RECORD):
-        magic, writer, count = struct.unpack_from("<QQQ", tail, at)
-        if magic == PROMISE_MAGIC:
-            found[writer] = count
-    return found
-
-
-def _run(*argv: str) -> tuple[int, str]:
-    """A program of e2fsprogs: its status, and what it said."""
-    path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
-    done = subprocess.run(
-        argv,
-        env={**os.environ, "PATH": path, "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    return done.returncode, done.stdout
-
-
-class Kind(StrEnum):
-    """What can be wrong with a state: what replays it, the file system, or what it holds.
-
-    A promise that was kept is there, and shows what was written; one that was not is
-    lost. Altered is a record that shows what was not written there.
-    """
-
-    JOURNAL = "journal"
-    CHECK = "check"
-    LOST = "lost"
-    ALTERED = "altered"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that is wrong with a state."""
-
-    kind: Kind
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.text}"
-
-
-def recover(state: Path) -> list[Problem]:
-    """Replay the journal of a state, which is changed; what went wrong."""
-    status, said = _run("e2fsck", "-y", "-E", "journal_only", str(state))
-    if status in (0, 1):
-        return []
-    return [Problem(Kind.JOURNAL, f"e2fsck exit {status}: {said[-300:]}")]
-
-
-def problems(state: Path, scratch: Path) -> list[Problem]:
-    """What is wrong with a state whose journal has been replayed."""
-    status, said = _run("e2fsck", "-fn", str(state))
-    found = [Problem(Kind.CHECK, f"e2fsck exit {status}: {said[-300:]}")] if status else []
-    for writer, count in promises(state).items():
-        found += _broken(state, scratch, writer, count)
-    return found
-
-
-def _broken(state: Path, scratch: Path, writer: int, count: int) -> Iterator[Problem]:
-    scratch.unlink(missing_ok=True)
-    _run("debugfs", "-R", f"dump /w{writer} {scratch}", str(state))
-    data = scratch.read_bytes() if scratch.exists() else b""
-    whole = len(data) // RECORD * RECORD
-    there = [data[at : at + RECORD] for at in range(0, whole, RECORD)]
-    if len(there) < count:
-        yield Problem(Kind.LOST, f"writer {writer}: {len(there)} of {count} records promised")
-    for number, shown in enumerate(there):
-        if shown == record(writer, number):
-            continue
-        if shown.strip(b"\0"):
-            yield Problem(Kind.ALTERED, f"writer {writer}: record {number} of {count} promised")
-            return
-        if number < count:
-            yield Problem(Kind.LOST, f"writer {writer}: record {number} of {count} is blank")
-            return

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: crash-replay
-# What: the kernel replays the journal of every disk but the first, and says of which it cannot
+# What: the kernel replays the journal of every disk that has a name, and says of which it cannot
 # Needs: root
 # Time: 240
+type=$1
 mkdir -p /m
-for disk in /sys/block/vd[b-z]; do
-	disk=${disk##*/}
-	if busybox mount -t ext4 "/dev/$disk" /m; then
+for disk in /sys/block/vd*; do
+	name=$(cat "$disk/serial")
+	[ "$name" ] || continue
+	if busybox mount -t "$type" "/dev/${disk##*/}" /m; then
 		busybox umount /m
-		echo "replayed $disk"
+		echo "replayed $name"
 	else
-		echo "refused $disk"
+		echo "refused $name"
 	fi
 done

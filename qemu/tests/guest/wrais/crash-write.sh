@@ -3,7 +3,7 @@
 # What: writers promise records, on a disk whose writes the host writes down
 # Needs: root
 # Time: 240
-parts=$1 options=$2 fs_sectors=$3 note_sectors=$4 writers=$5 seconds=$6
+parts=$1 type=$2 options=$3 fs_sectors=$4 note_sectors=$5 writers=$6 seconds=$7
 
 wrais "$parts"
 echo bfq >/sys/block/vdb/queue/scheduler
@@ -12,8 +12,10 @@ echo bfq >/sys/block/vdb/queue/scheduler
 addpart /dev/vdb 1 0 "$fs_sectors"
 addpart /dev/vdb 2 "$fs_sectors" "$note_sectors"
 mkdir -p /m
-busybox mount -t ext4 -o "$options" /dev/vdb1 /m
+busybox mount -t "$type" -o "$options" /dev/vdb1 /m
 wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --seconds "$seconds"
 cat /sys/kernel/debug/wrais/stat
-sed -n 's,^\([0-9]*\) commits$,fast_commits \1,p' /proc/fs/ext4/vdb1/fc_info
+if [ "$type" = ext4 ]; then
+	sed -n 's,^\([0-9]*\) commits$,fast_commits \1,p' /proc/fs/ext4/vdb1/fc_info
+fi
 busybox umount /m

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""ext4 before and after a crash, with the programs of e2fsprogs."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.guest import ext4
+from lab.guest.ext4 import Ext4
+from lab.host.program import run
+from lab.subjects.wrais.crash import SECTOR, Border, Write
+from lab.subjects.wrais.promise import Kind, Problem
+
+SUPER_MIDDLE = 1024 + SECTOR
+COMMIT = struct.pack(">II", 0xC03B3998, 2)
+"""How the block begins that ends a transaction in the journal."""
+
+
+@dataclass(frozen=True)
+class E2fs:
+    """A file system. by_kernel: the guest's kernel replays its journal, not e2fsck."""
+
+    fs: Ext4
+    by_kernel: bool = False
+    type: str = "ext4"
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.fs.size_mb << 20
+
+    def make(self, image: Path) -> None:
+        """Write the empty file system to a sparse file."""
+        ext4.make(self.fs, image)
+
+    def border(self, _image: Path) -> Border:
+        """Where a write may end in a crash.
+
+        The superblock is read before the journal that could mend it. A commit block has a
+        checksum of all of it: the kernel takes one of which only the first sector has been
+        written, e2fsck 1.47.0 takes the journal for corrupt.
+        """
+        return self._border
+
+    def _border(self, write: Write, end: int) -> bool:
+        if write.offset + end == SUPER_MIDDLE:
+            return False
+        return self.by_kernel or write.head != COMMIT
+
+    def journal_end(self, image: Path) -> int:
+        """Where the last block of the journal is [bytes]."""
+        said = run("debugfs", "-R", "blocks <8>", str(image)).said
+        return int(said.split()[-1]) * self.fs.block
+
+    def recover(self, state: Path) -> list[Problem]:
+        """Replay the journal of a state, which is changed; what went wrong."""
+        done = run("e2fsck", "-y", "-E", "journal_only", str(state))
+        if done.status in (0, 1):
+            return []
+        return [Problem(Kind.JOURNAL, f"e2fsck exit {done.status}: {done.said[-300:]}")]
+
+    def check(self, state: Path) -> list[Problem]:
+        """What is wrong with the file system of a state whose journal has been replayed."""
+        done = run("e2fsck", "-fn", str(state))
+        if not done.status:
+            return []
+        return [Problem(Kind.CHECK, f"e2fsck exit {done.status}: {done.said[-300:]}")]
+
+    def files(self, state: Path, names: Iterable[str]) -> dict[str, bytes]:
+        """What those of the files hold that are there; some are written beside the state."""
+        copies = {name: state.with_name(f"{state.name}-{name}") for name in names}
+        commands = [f"dump /{name} {copy}\n" for name, copy in copies.items()]
+        run("debugfs", "-f", "-", str(state), stdin="".join(commands))
+        found: dict[str, bytes] = {}
+        for name, copy in copies.items():
+            if copy.exists():
+                found[name] = copy.read_bytes()
+                copy.unlink()
+        return found
