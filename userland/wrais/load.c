@@ -28,6 +28,8 @@
 /* Blocks are given back in large pieces, as truncation gives them back. */
 #define PUNCH		(16 * MIB)
 
+#define SYNC_MAX_MS	86400000U
+
 #define GATHER_NS	(60 * NSEC_PER_SEC)
 
 struct load_options load_defaults(void)
@@ -63,6 +65,9 @@ bool load_option(int c, struct load_options *o)
 		return true;
 	case OPT_BLOCK:
 		o->block_size = args_number("--block", optarg, 4, BLOCK_MAX_KIB) * 1024;
+		return true;
+	case OPT_SYNC:
+		o->sync_ms = args_number("--sync", optarg, 0, SYNC_MAX_MS);
 		return true;
 	}
 	return false;
@@ -166,17 +171,50 @@ static void write_pass(const struct load_options *o, unsigned int i, struct crew
 	free(buffer);
 }
 
+/* Until it is killed. It moves nothing itself, and is at work from the beginning. */
+static void __noreturn sync_often(const struct load_options *o, struct crew_slot *slot)
+{
+	prctl(PR_SET_NAME, "load-sync");
+	store64(&slot->value, 1);
+	for (;;) {
+		sleep_until_ns(now_ns() + o->sync_ms * NSEC_PER_MSEC);
+		sync();
+		slot->rounds++;
+	}
+}
+
+static void take_priority(const struct load_options *o)
+{
+	int error = o->prio_set ? ioprio_change(0, o->prio) : 0;
+
+	if (error)
+		die(EXIT_FAILED, "the I/O priority of the load: %s", strerror(-error));
+}
+
 static CREW_FN(work)
 {
 	const struct load_options *o = arg;
 	struct crew_slot *slot = &crew->page->slot[i];
 
+	if (i == o->readers + o->writers)
+		sync_often(o, slot);
+	take_priority(o);
 	slot->rounds++;
 	if (i < o->readers)
 		read_pass(o, i, slot);
 	else
 		write_pass(o, i - o->readers, slot);
 	return 0;
+}
+
+const char *load_worker(const struct load_options *o, unsigned int i)
+{
+	return i < o->readers ? "reader" : i < o->readers + o->writers ? "writer" : "sync";
+}
+
+unsigned int load_number(const struct load_options *o, unsigned int i)
+{
+	return (i < o->readers ? i : i < o->readers + o->writers ? i - o->readers : 0) + 1;
 }
 
 static void watch_worker(struct load *load, unsigned int i)
@@ -190,7 +228,7 @@ void load_start(struct load *load, const struct load_options *o)
 {
 	unsigned int i;
 
-	*load = (struct load){ .o = o, .count = o->readers + o->writers };
+	*load = (struct load){ .o = o, .count = o->readers + o->writers + !!o->sync_ms };
 	load->pidfd = xcalloc(load->count + 1, sizeof(*load->pidfd));
 	load->marked = xcalloc(load->count + 1, sizeof(*load->marked));
 	crew_create(&load->crew, load->count);
@@ -209,9 +247,8 @@ static void replace(struct load *load, unsigned int i)
 	if (status == -1)
 		return;
 	if (status)
-		die(EXIT_FAILED, "%s %u of the load failed",
-		    i < load->o->readers ? "reader" : "writer",
-		    i < load->o->readers ? i + 1 : i - load->o->readers + 1);
+		die(EXIT_FAILED, "%s %u of the load failed", load_worker(load->o, i),
+		    load_number(load->o, i));
 	close(load->pidfd[i]);
 	crew_refork(&load->crew, i, work, load->o);
 	watch_worker(load, i);
@@ -230,7 +267,7 @@ static int milliseconds_until(u64 deadline_ns)
 
 bool load_watch(struct load *load, int fd, u64 deadline_ns)
 {
-	struct pollfd polled[2 * LOAD_WORKERS_MAX + 1];
+	struct pollfd polled[2 * LOAD_WORKERS_MAX + 2];
 	unsigned int i;
 
 	for (;;) {
@@ -275,14 +312,14 @@ u64 load_read_bytes(const struct load *load)
 
 u64 load_written_bytes(const struct load *load)
 {
-	return sum_bytes(load, load->o->readers, load->count);
+	return sum_bytes(load, load->o->readers, load->o->readers + load->o->writers);
 }
 
 void load_mark(struct load *load)
 {
 	unsigned int i;
 
-	for (i = 0; i < load->count; i++)
+	for (i = 0; i < load->o->readers + load->o->writers; i++)
 		load->marked[i] = load64(&load->crew.page->slot[i].value);
 }
 
@@ -290,7 +327,7 @@ unsigned int load_starved(const struct load *load)
 {
 	unsigned int i, starved = 0;
 
-	for (i = 0; i < load->count; i++)
+	for (i = 0; i < load->o->readers + load->o->writers; i++)
 		starved += load64(&load->crew.page->slot[i].value) == load->marked[i];
 	return starved;
 }

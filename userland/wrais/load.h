@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "crew.h"
+#include "ioprio.h"
 #include "types.h"
 
 /* Of each kind. */
@@ -22,11 +23,14 @@ struct load_options {
 	u64 write_size;		/* bytes that a writer's file has at most, roughly */
 	u64 pass_size;		/* bytes that a worker moves before it is started anew */
 	u64 block_size;		/* bytes that it moves at a time */
+	u64 sync_ms;		/* sync(2) so often, 0: never */
+	bool prio_set;
+	struct ioprio prio;	/* I/O priority of the readers and writers */
 };
 
 struct load {
 	const struct load_options *o;
-	struct crew crew;	/* the readers, then the writers; value is bytes moved */
+	struct crew crew;	/* readers, writers, who syncs; value is bytes moved */
 	unsigned int count;
 	int *pidfd;
 	u64 *marked;		/* bytes that each had moved by load_mark() */
@@ -43,9 +47,10 @@ struct load_options load_defaults(void);
 "      --write-size MIB  room for what each writer writes (96)\n"	\
 "      --pass MIB        a worker moves so much, then another process takes its\n" \
 "                        place (512)\n"					\
-"      --block KIB       what a worker moves at a time (1024)\n"
+"      --block KIB       what a worker moves at a time (1024)\n"		\
+"      --sync MS         somebody calls sync(2) so often, 0: never (0)\n"
 
-enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK };
+enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK, OPT_SYNC };
 
 /* False when the option is none of the load's; exits with EXIT_USAGE. */
 bool load_option(int c, struct load_options *o);
@@ -61,6 +66,10 @@ void load_start(struct load *load, const struct load_options *o);
  * not by @deadline_ns. Exits with EXIT_FAILED when a worker fails.
  */
 bool load_watch(struct load *load, int fd, u64 deadline_ns);
+
+/* What worker @i is, and its number among those that are the same, from 1 on. */
+const char *load_worker(const struct load_options *o, unsigned int i);
+unsigned int load_number(const struct load_options *o, unsigned int i);
 
 /* All workers have moved their first bytes. */
 bool load_runs(const struct load *load);

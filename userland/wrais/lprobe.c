@@ -24,8 +24,11 @@ static const char usage[] =
 "\n"
 "  -o, --output FILE     what is written (FILE.out); it is truncated at the start\n"
 "      --probe KIND      lprobe, or one that is harder: fsync (every 20 writes),\n"
-"                        write70 (70 MB), think (3 ms per 64 KiB), random, endless\n"
-"                        (60 s, no writes); options behind it change its values\n"
+"                        write70 (70 MB), think (3 ms per 64 KiB), random; for 60 s\n"
+"                        endless, endless-random, endless-write, endless-fsync; for\n"
+"                        40 s append, commit (10 ms a page); start-ups of several\n"
+"                        threads app-uring, app-direct, app-mmap, app-aio, app-pread;\n"
+"                        options behind it change its values\n"
 "      --pages N         pages of 4 KiB to read (52800)\n"
 "      --write-every N   a write every N reads, 0: none (10)\n"
 "      --write BYTES     written in all (a page a time)\n"
@@ -108,8 +111,8 @@ static bool parse_probe(int c, struct probe_options *o)
 		o->seed = args_number("--seed", optarg, 0, ~0ULL);
 		return true;
 	case OPT_ENDLESS:
-		probe_set_kind(o, args_choice("--probe", "endless", probe_kinds));
-		o->endless_ns = args_number("--endless", optarg, 1, SECONDS_MAX) * NSEC_PER_SEC;
+		probe_set_endless(o, args_number("--endless", optarg, 1, SECONDS_MAX) *
+				     NSEC_PER_SEC);
 		return true;
 	case OPT_STALL:
 		o->stall_ns = args_number("--stall-ms", optarg, 1, STALL_MAX_MS) * NSEC_PER_MSEC;

@@ -31,14 +31,21 @@
 #define KIND_THINK_US		3000U
 #define KIND_THINK_EVERY	65536U
 #define KIND_ENDLESS_NS		(60 * NSEC_PER_SEC)
+#define KIND_WRITE_EVERY	16U
+#define KIND_APPEND_US		10000U
+#define KIND_APPEND_NS		(40 * NSEC_PER_SEC)
 
 const char *const probe_ops[] = { "open", "read", "write", "fsync", NULL };
 static_assert(ARRAY_SIZE(probe_ops) == PROBE_OPS + 1, "a name for each operation");
 
-enum kind { PLAIN, FSYNC, WRITE70, THINK, RANDOM, ENDLESS, KINDS };
+enum kind {
+	PLAIN, FSYNC, WRITE70, THINK, RANDOM, ENDLESS, ENDLESS_RANDOM, ENDLESS_WRITE,
+	ENDLESS_FSYNC, APPEND, COMMIT, FIRST_APP, KINDS = FIRST_APP + APPS,
+};
 
 const char *const probe_kinds[] = {
-	"lprobe", "fsync", "write70", "think", "random", "endless", NULL
+	"lprobe", "fsync", "write70", "think", "random", "endless", "endless-random",
+	"endless-write", "endless-fsync", "append", "commit", APP_NAMES, NULL
 };
 
 static_assert(ARRAY_SIZE(probe_kinds) == KINDS + 1, "a name for each kind");
@@ -67,6 +74,21 @@ struct probe_options probe_defaults(void)
 	};
 }
 
+void probe_set_endless(struct probe_options *o, u64 ns)
+{
+	o->endless_ns = ns;
+	if (!o->write_only)
+		o->write_every = 0;
+}
+
+/* A page of the output for each of the input that is not read. */
+static void write_only(struct probe_options *o, u64 endless_ns, u32 every)
+{
+	o->write_only = true;
+	o->endless_ns = endless_ns;
+	o->write_every = every;
+}
+
 void probe_set_kind(struct probe_options *o, unsigned int kind)
 {
 	switch (kind) {
@@ -83,10 +105,31 @@ void probe_set_kind(struct probe_options *o, unsigned int kind)
 	case RANDOM:
 		o->random = true;
 		break;
+	case ENDLESS_RANDOM:
+		o->random = true;
+		/* fallthrough */
 	case ENDLESS:
-		o->endless_ns = KIND_ENDLESS_NS;
-		o->write_every = 0;
+		probe_set_endless(o, KIND_ENDLESS_NS);
 		break;
+	case ENDLESS_WRITE:
+		write_only(o, KIND_ENDLESS_NS, KIND_WRITE_EVERY);
+		o->write_bytes = (u64)PROBE_PAGES * PAGE_BYTES;
+		break;
+	case ENDLESS_FSYNC:
+		write_only(o, KIND_ENDLESS_NS, 1);
+		o->fsync_every = 1;
+		break;
+	case COMMIT:
+		o->fsync_every = 1;
+		/* fallthrough */
+	case APPEND:
+		write_only(o, KIND_APPEND_NS, 1);
+		o->think_us = KIND_APPEND_US;
+		o->think_every = PAGE_BYTES;
+		break;
+	default:
+		if (kind >= FIRST_APP)
+			o->app = &app_shapes[kind - FIRST_APP];
 	}
 }
 
@@ -96,11 +139,11 @@ static void begin(struct probe *p, enum probe_op op)
 	store64(&p->r->op_begin_ns, now_ns());
 }
 
-static void account(struct probe_result *r, u64 ns)
+void probe_account(struct probe_result *r, enum probe_op op, u64 ns)
 {
-	r->times[r->op].sum_ns += ns;
-	if (ns > r->times[r->op].max_ns)
-		r->times[r->op].max_ns = ns;
+	r->times[op].sum_ns += ns;
+	if (ns > r->times[op].max_ns)
+		r->times[op].max_ns = ns;
 	r->stalls += ns > STALL_MS * NSEC_PER_MSEC;
 }
 
@@ -111,7 +154,7 @@ static void end(struct probe *p)
 	u64 now = now_ns(), ns = now - r->op_begin_ns;
 
 	store64(&r->op_begin_ns, 0);
-	account(r, ns);
+	probe_account(r, r->op, ns);
 	if (ns > p->o->stall_ns)
 		complain("%s %llu stalled for %.1f ms, at %.3f s", probe_ops[r->op],
 			 r->op == PROBE_READ ? r->reads + 1 :
@@ -126,7 +169,7 @@ void probe_close(struct probe_result *r, u64 now)
 	u64 begun = load64(&r->op_begin_ns);
 
 	if (begun)
-		account(r, now - begun);
+		probe_account(r, r->op, now - begun);
 	store64(&r->op_begin_ns, 0);
 	if (!r->end_ns)
 		r->end_ns = now;
@@ -280,7 +323,8 @@ static bool pass(struct probe *p)
 	for (i = 0; i < p->length; i++) {
 		if (time_is_up(p))
 			return false;
-		read_page(p, i);
+		if (!p->o->write_only)
+			read_page(p, i);
 		if (p->o->write_every && i % p->o->write_every == 0)
 			write_pages(p, i);
 		think(p);
@@ -288,11 +332,10 @@ static bool pass(struct probe *p)
 	return true;
 }
 
-void probe_run(const struct probe_options *o, struct probe_result *result)
+static void run_pages(const struct probe_options *o, struct probe_result *result)
 {
 	struct probe p = { .o = o, .r = result };
 
-	*result = (struct probe_result){ };
 	plan(&p);
 	result->begin_ns = now_ns();
 	open_files(&p);
@@ -304,6 +347,16 @@ void probe_run(const struct probe_options *o, struct probe_result *result)
 		close(p.out);
 	free(p.order);
 	munmap(p.lines, (size_t)p.room * PAGE_BYTES);
+}
+
+void probe_run(const struct probe_options *o, struct probe_result *result)
+{
+	*result = (struct probe_result){ };
+	if (!o->app)
+		return run_pages(o, result);
+	result->begin_ns = now_ns();
+	app_run(o, result);
+	result->end_ns = now_ns();
 }
 
 enum probe_op probe_worst(const struct probe_result *r)

@@ -3,6 +3,7 @@
 #ifndef WRAIS_PROBE_H
 #define WRAIS_PROBE_H
 
+#include "app.h"
 #include "types.h"
 
 /* The stall that a person notices; the name of the figure has the number. */
@@ -31,6 +32,8 @@ struct probe_options {
 	u64 think_us;		/* sleep so long */
 	u64 think_every;	/* whenever so many bytes were read; 0: never */
 	bool random;		/* pages in random order, without readahead */
+	bool write_only;	/* no reads: the step of a page is the write behind it */
+	const struct app_shape *app;	/* reads of this shape in place of all that; or NULL */
 	u64 seed;
 	u64 endless_ns;		/* read so long instead of @pages reads; 0: no */
 	u64 stall_ns;		/* report what takes longer */
@@ -62,8 +65,14 @@ struct probe_options probe_defaults(void);
 /* Change what makes up the kind with this index in probe_kinds. */
 void probe_set_kind(struct probe_options *o, unsigned int kind);
 
+/* Go on for @ns; who reads does not write. */
+void probe_set_endless(struct probe_options *o, u64 ns);
+
 /* Run it. Exits with EXIT_USAGE when the file is too short, else EXIT_FAILED. */
 void probe_run(const struct probe_options *o, struct probe_result *result);
+
+/* Count an operation that took @ns. */
+void probe_account(struct probe_result *result, enum probe_op op, u64 ns);
 
 /* Count the operation that a killed probe was in until @now_ns. */
 void probe_close(struct probe_result *result, u64 now_ns);

@@ -54,6 +54,7 @@ struct run_options {
 	u64 phase_ms;
 	u64 phase_step_ms;
 	u64 limit_s;
+	u32 window_s;		/* 0: no look at the load in windows */
 	bool keep_caches;
 	const char *tracer;	/* NULL: none */
 	const char *trace_events;	/* NULL: none */

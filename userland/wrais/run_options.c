@@ -32,8 +32,9 @@ static const char usage[] =
 "      --dirty-bytes N, --dirty-background-bytes N   vm.dirty_*\n"
 "the load:\n"
 LOAD_USAGE
+"      --load-class CLASS    its I/O priority: none, rt (level 0), be, idle (inherited)\n"
 "the probe:\n"
-"      --probe KIND      lprobe, fsync, write70, think, random, endless\n"
+"      --probe KIND      a kind of lprobe: see its page\n"
 "      --pages N         of 4 KiB (52800)\n"
 "      --endless SECONDS how long the endless one reads (60)\n"
 "      --class CLASS     I/O priority: none, rt, be, idle (rt with --wrais, else\n"
@@ -50,6 +51,7 @@ LOAD_USAGE
 "      --phase MS        wait so long between load and probe (0), ...\n"
 "      --phase-step MS   ... and so much longer each repeat (0)\n"
 "      --limit SECONDS   kill a probe that takes longer (120); the exit status is 1\n"
+"      --window SECONDS  the least that the load gets of the disk in a row of so many\n"
 "      --expect COUNTERS fail unless these of wrais stat grow in each repeat; with a\n"
 "                        - in front, unless they do not: inherits,-dirty_naps\n"
 "      --share PERCENT   fail unless the load has so much of what the device does in\n"
@@ -75,7 +77,7 @@ enum {
 	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_KNOB,
 	OPT_EXPECT, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
 	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
-	OPT_GROUPS, OPT_MEMBER, OPT_SHARE,
+	OPT_GROUPS, OPT_MEMBER, OPT_SHARE, OPT_LOAD_CLASS, OPT_WINDOW,
 };
 
 static const struct option longs[] = {
@@ -94,6 +96,8 @@ static const struct option longs[] = {
 	{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
 	{ "pass", required_argument, NULL, OPT_PASS },
 	{ "block", required_argument, NULL, OPT_BLOCK },
+	{ "sync", required_argument, NULL, OPT_SYNC },
+	{ "load-class", required_argument, NULL, OPT_LOAD_CLASS },
 	{ "probe", required_argument, NULL, OPT_PROBE },
 	{ "pages", required_argument, NULL, OPT_PAGES },
 	{ "endless", required_argument, NULL, OPT_ENDLESS },
@@ -108,6 +112,7 @@ static const struct option longs[] = {
 	{ "phase", required_argument, NULL, OPT_PHASE },
 	{ "phase-step", required_argument, NULL, OPT_PHASE_STEP },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "drop-caches", no_argument, NULL, 'c' },
@@ -207,14 +212,19 @@ static bool parse_probe(int c, struct run_options *o)
 		o->kind = args_choice("--probe", optarg, probe_kinds);
 		probe_set_kind(&o->probe, o->kind);
 		return true;
+	case OPT_LOAD_CLASS:
+		o->load.prio.class = args_choice("--load-class", optarg, ioprio_classes);
+		o->load.prio.level = o->load.prio.class == IO_BE ? IOPRIO_LEVEL_USUAL : 0;
+		o->load.prio_set = true;
+		return true;
 	case OPT_PAGES:
 		o->probe.pages = (u32)args_number("--pages", optarg, 1, PROBE_PAGES_MAX);
 		return true;
 	case OPT_ENDLESS:
-		o->kind = args_choice("--probe", "endless", probe_kinds);
-		probe_set_kind(&o->probe, o->kind);
-		o->probe.endless_ns = args_number("--endless", optarg, 1, SECONDS_MAX) *
-				      NSEC_PER_SEC;
+		if (!o->probe.endless_ns)
+			o->kind = args_choice("--probe", "endless", probe_kinds);
+		probe_set_endless(&o->probe, args_number("--endless", optarg, 1, SECONDS_MAX) *
+					     NSEC_PER_SEC);
 		return true;
 	case 'n':
 		o->no_priority = true;
@@ -250,6 +260,9 @@ static bool parse_measurement(int c, struct run_options *o)
 		return true;
 	case OPT_LIMIT:
 		o->limit_s = args_number("--limit", optarg, 1, SECONDS_MAX);
+		return true;
+	case OPT_WINDOW:
+		o->window_s = (u32)args_number("--window", optarg, 1, SECONDS_MAX);
 		return true;
 	case OPT_EXPECT:
 		add_expectations(o, optarg);
@@ -318,6 +331,9 @@ static void check(struct run_options *o)
 	check_priority(o);
 	if (o->slice_idle_set && o->scheduler && strcmp(o->scheduler, "bfq"))
 		die(EXIT_USAGE, "--slice-idle is of bfq, not of %s", o->scheduler);
+	if (o->window_s > o->limit_s)
+		die(EXIT_USAGE, "--window: bad value '%u': at most --limit, %llu, is allowed",
+		    o->window_s, o->limit_s);
 	if (o->member && !o->probe_weight)
 		die(EXIT_USAGE, "--member needs --groups");
 	if (o->mount_options && !o->mount)

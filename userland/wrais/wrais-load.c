@@ -44,6 +44,7 @@ static u64 parse(int argc, char **argv, struct load_options *o)
 		{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
 		{ "pass", required_argument, NULL, OPT_PASS },
 		{ "block", required_argument, NULL, OPT_BLOCK },
+		{ "sync", required_argument, NULL, OPT_SYNC },
 		{ }
 	};
 	u64 seconds = 60;
@@ -97,12 +98,12 @@ static void report(const struct load *load, double seconds)
 
 	for (i = 0; i < load->count; i++) {
 		const struct crew_slot *slot = &load->crew.page->slot[i];
-		bool reader = i < load->o->readers;
-		u64 bytes = load64(&slot->value);
+		bool syncs = i >= load->o->readers + load->o->writers;
+		u64 bytes = syncs ? 0 : load64(&slot->value);
 
 		json_open();
-		json_text("worker", reader ? "reader" : "writer");
-		json_number("id", reader ? i + 1 : i - load->o->readers + 1);
+		json_text("worker", load_worker(load->o, i));
+		json_number("id", load_number(load->o, i));
 		json_real("mbps", (double)bytes / MEGABYTE / seconds);
 		json_number("bytes", bytes);
 		json_number("passes", slot->rounds);

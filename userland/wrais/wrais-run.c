@@ -4,6 +4,7 @@
  * use the disk.
  */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,13 @@ struct sums {
 	struct disk_bytes disk;
 	u64 load_read;
 	u64 load_written;
+	u64 probe_written;
 	struct wrais_stats stats;
 };
 
 struct measurement {
+	struct sums *second;		/* at the start of each, for --window */
+	u64 seconds;
 	struct sums before;
 	struct sums after;
 	struct probe_result *probe;	/* shared with the probe */
@@ -48,9 +52,10 @@ struct measurement {
 	int code;			/* of the command */
 };
 
-static struct sums sums_now(const struct load *load)
+static struct sums sums_now(const struct load *load, const struct probe_result *probe)
 {
 	struct sums sums = {
+		.probe_written = load64(&probe->written_bytes),
 		.load_read = load_read_bytes(load),
 		.load_written = load_written_bytes(load),
 	};
@@ -125,6 +130,20 @@ static pid_t start_probe(struct probe_result *result)
 	return pid;
 }
 
+/* As load_watch(), and note each second how far the load has come. */
+static bool watch_seconds(struct load *load, struct measurement *m, int fd, u64 deadline)
+{
+	u64 next = m->before.now_ns;
+
+	for (m->seconds = 0; m->seconds < options.limit_s; m->seconds++) {
+		m->second[m->seconds] = sums_now(load, m->probe);
+		next += NSEC_PER_SEC;
+		if (load_watch(load, fd, next < deadline ? next : deadline))
+			return true;
+	}
+	return false;
+}
+
 /* Wait for the probe; kill one that takes too long: it is reported, and is no success. */
 static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 {
@@ -133,9 +152,10 @@ static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 
 	if (fd < 0)
 		die(EXIT_FAILED, "pidfd_open: %s", strerror(errno));
-	m->finished = load_watch(load, fd, deadline);
+	m->finished = options.window_s ? watch_seconds(load, m, fd, deadline) :
+					 load_watch(load, fd, deadline);
 	close(fd);
-	m->after = sums_now(load);
+	m->after = sums_now(load, m->probe);
 	m->starved = load_starved(load);
 	if (!m->finished)
 		kill(pid, SIGKILL);
@@ -149,11 +169,16 @@ static void finish_probe(struct load *load, struct measurement *m, pid_t pid)
 		die(EXIT_FAILED, "the probe failed");
 }
 
-static double mbps(const struct measurement *m, double bytes)
+static double mbps_of(const struct sums *before, const struct sums *after, double bytes)
 {
-	double seconds = (double)(m->after.now_ns - m->before.now_ns) / NSEC_PER_SEC;
+	double seconds = (double)(after->now_ns - before->now_ns) / NSEC_PER_SEC;
 
 	return bytes / MEGABYTE / seconds;
+}
+
+static double mbps(const struct measurement *m, double bytes)
+{
+	return mbps_of(&m->before, &m->after, bytes);
 }
 
 static double grown(u64 before, u64 after)
@@ -162,16 +187,30 @@ static double grown(u64 before, u64 after)
 }
 
 /*
- * What the background got of the disk: what the readers read, which is not in
- * memory; and all that was written but for the probe's own, because bytes that
- * a writer left in memory were not yet paid for.
+ * What the background got of the disk, in MB/s: what the readers read, which is not in
+ * memory; and if there are writers, all that was written but for the probe's own, because
+ * bytes that a writer left in memory were not yet paid for.
  */
-static double background_bytes(const struct measurement *m)
+static double background(const struct sums *before, const struct sums *after)
 {
-	double written = grown(m->before.disk.written, m->after.disk.written) -
-			 (double)m->probe->written_bytes;
+	double read = grown(before->load_read, after->load_read);
+	double written = grown(before->disk.written, after->disk.written) -
+			 grown(before->probe_written, after->probe_written);
 
-	return grown(m->before.load_read, m->after.load_read) + (written > 0 ? written : 0);
+	if (!options.load.writers || written < 0)
+		written = 0;
+	return mbps_of(before, after, read + written);
+}
+
+/* The least in a row of seconds; the start has none if it was shorter. */
+static void report_window(const struct measurement *m)
+{
+	double least = INFINITY;
+	u64 i;
+
+	for (i = options.window_s; i < m->seconds; i++)
+		least = fmin(least, background(&m->second[i - options.window_s], &m->second[i]));
+	json_real("background_window_mbps", least);
 }
 
 static void report_rates(const struct measurement *m)
@@ -180,7 +219,9 @@ static void report_rates(const struct measurement *m)
 	double disk_written = grown(m->before.disk.written, m->after.disk.written);
 	double load_read = grown(m->before.load_read, m->after.load_read);
 
-	json_real("background_mbps", mbps(m, background_bytes(m)));
+	json_real("background_mbps", background(&m->before, &m->after));
+	if (options.window_s)
+		report_window(m);
 	json_real("background_read_mbps", mbps(m, load_read));
 	json_real("background_write_mbps",
 		  mbps(m, grown(m->before.load_written, m->after.load_written)));
@@ -227,9 +268,9 @@ static bool check_counters(const struct measurement *m)
 /* Tell when the load has less of the device than it is to have, or a worker nothing. */
 static bool check_share(const struct measurement *m)
 {
-	double all = grown(m->before.disk.read, m->after.disk.read) +
-		     grown(m->before.disk.written, m->after.disk.written);
-	double percent = all > 0 ? 100 * background_bytes(m) / all : 0;
+	double all = mbps(m, grown(m->before.disk.read, m->after.disk.read) +
+			     grown(m->before.disk.written, m->after.disk.written));
+	double percent = all > 0 ? 100 * background(&m->before, &m->after) / all : 0;
 
 	if (!options.share)
 		return true;
@@ -296,7 +337,7 @@ static void measure(struct measurement *m, u32 repeat)
 	load_start(&load, &options.load);
 	await_swing(&load);
 	load_watch(&load, -1, now_ns() + phase_ms * NSEC_PER_MSEC);
-	m->before = sums_now(&load);
+	m->before = sums_now(&load, m->probe);
 	load_mark(&load);
 	tracer = trace_start(&options, repeat);
 	pid = start_probe(m->probe);
@@ -330,11 +371,13 @@ int main(int argc, char **argv)
 	run_parse(argc, argv, &options);
 	main_pid = getpid();
 	m.probe = xshared(sizeof(*m.probe));
+	m.second = options.window_s ? xcalloc(options.limit_s, sizeof(*m.second)) : NULL;
 	run_setup(&options);
 	atexit(at_exit);
 	for (repeat = 1; repeat <= options.repeats; repeat++) {
 		measure(&m, repeat);
 		all_good &= m.finished && m.as_expected && !m.code;
 	}
+	free(m.second);
 	return all_good ? EXIT_GOOD : EXIT_FAILED;
 }
