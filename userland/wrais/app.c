@@ -20,15 +20,15 @@
 /* 0.4, 1.4, 2.3, 5 and 10 s on an idle disk of 30 MB/s and 300 us a request, about. */
 const struct app_shape app_shapes[] = {
 	{ .engine = APP_URING, .threads = 2, .reads = 700, .min_kib = 4, .max_kib = 12,
-	  .batch = 4, .stage = 70, .work_us = 20, .rest_us = 500 },
+	  .batch = 4, .stage = 70, .work_us = 150, .rest_us = 500 },
 	{ .engine = APP_DIRECT, .threads = 4, .reads = 1500, .min_kib = 4, .max_kib = 24,
-	  .batch = 1, .stage = 100, .work_us = 100, .rest_us = 5000 },
+	  .batch = 1, .stage = 100, .work_us = 100, .rest_us = 15000 },
 	{ .engine = APP_MMAP, .threads = 3, .reads = 1000, .min_kib = 4, .max_kib = 64,
 	  .batch = 1, .stage = 50, .work_us = 300, .rest_us = 10000 },
 	{ .engine = APP_AIO, .threads = 7, .reads = 2000, .min_kib = 4, .max_kib = 64,
-	  .batch = 3, .stage = 140, .work_us = 500, .rest_us = 20000 },
+	  .batch = 3, .stage = 140, .work_us = 1000, .rest_us = 80000 },
 	{ .engine = APP_PREAD, .threads = 5, .reads = 2800, .min_kib = 4, .max_kib = 64,
-	  .batch = 1, .stage = 100, .work_us = 500, .rest_us = 100000 },
+	  .batch = 1, .stage = 100, .work_us = 1000, .rest_us = 200000 },
 };
 
 static_assert(ARRAY_SIZE(app_shapes) == APPS, "a shape for each name");
