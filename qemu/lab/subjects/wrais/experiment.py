@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
+from lab.subjects.wrais import applications as a
 from lab.subjects.wrais import places
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.places import FOLDER, Place
@@ -23,11 +24,16 @@ BACKGROUNDS = {"idle": (0, 0), "1r": (1, 0), "1w": (0, 1), "1r1w": (1, 1), "4r4w
 """Readers and writers beside the probe."""
 LOADED = tuple(name for name in BACKGROUNDS if name != "idle")
 
-PROBES = {"lprobe": 8, "fsync": 10, "write70": 9, "think": 18, "random": 24, "endless": 60}
+PROBES = {
+    **{"lprobe": 8, "fsync": 10, "write70": 9, "think": 18, "random": 24, "endless": 60},
+    **a.APPS,
+    **a.ENDLESS,
+    **a.WAITS,
+}
 """Probes of wrais-run, with about their guest seconds on an idle disk."""
 SQLITE = {"sqlite-wal": "wal", "sqlite-delete": "delete"}
 """The second application: commits of a real database, and its journal modes."""
-STARTUPS = ("lprobe", "fsync", "write70", "think", "random")
+STARTUPS = ("lprobe", "fsync", "write70", "think", "random", *a.APPS)
 """Probes that end, and so have a start-up time."""
 
 SWITCHED_OFF = ("lprobe", "fsync", "think", "random")
@@ -40,6 +46,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "max_stall_ms": tuple(PROBES),
     "device_mbps": tuple(PROBES),
     "background_mbps": tuple(PROBES),
+    "background_window_mbps": ("endless", *a.ENDLESS),
+    "fair_share": ("endless",),
     "unfinished": STARTUPS,
     "sqlite_commit_ms": tuple(SQLITE),
     "switched_off_pct": SWITCHED_OFF,
@@ -99,7 +107,7 @@ class Cell:
             *self.queue(),
             *("--dirty-bytes", str(DIRTY_BYTES)),
             *("--dirty-background-bytes", str(DIRTY_BYTES // 2)),
-            *("-r", str(readers), "-w", str(writers)),
+            *("-r", str(readers), "-w", str(writers), *a.load(self.probe, writers)),
             *("--repeats", str(self.repeats), "--limit", str(self.limit_s())),
             *("--phase", str(PHASE_MS), "--phase-step", str(PHASE_STEP_MS)),
             *self.application(),
@@ -112,6 +120,8 @@ class Cell:
 
     def application(self) -> tuple[str, ...]:
         """What is started."""
+        if self.probe in KINDS["background_window_mbps"]:
+            return ("--probe", self.probe, "--window", str(a.WINDOW_S))
         if self.probe not in SQLITE:
             return ("--probe", self.probe)
         amount = ("--commits", str(COMMITS), "--seconds", str(COMMITS_S))
@@ -168,6 +178,22 @@ def elsewhere(
     for place in where:
         yield Rows(variants, ("lprobe",), backgrounds, place.depth or DEPTHS[0], repeats, place)
 
+APPLICATIONS: Scope = (
+    Rows((v.BFQ,), tuple(a.APPS), IDLE_1R1W, 2, 5),
+    Rows((v.WRAIS, v.SIMPLE_RT), tuple(a.APPS), HARD, 2, 5),
+    Rows((v.WRAIS,), ("endless-random",), ("1r1w",), 2, 5),
+    Rows((v.WRAIS,), ("endless-write", "endless-fsync"), ("1r",), 2, 5),
+    Rows((a.PAIR,), ("endless",), (a.FAIR_LOAD,), 2, 5),
+    Rows((v.BFQ, *a.BESIDE_ANY), tuple(a.WAITS), ("1r1w",), 2, 5),
+)
+APPLICATIONS_QUICK: Scope = (
+    Rows((v.BFQ,), tuple(a.APPS), ("idle",), 2, 1),
+    Rows((v.WRAIS,), tuple(a.APPS), ("1r1w",), 2, 1),
+    Rows((v.WRAIS,), ("endless-random",), ("1r1w",), 2, 1),
+    Rows((v.WRAIS,), ("endless-write", "endless-fsync"), ("1r",), 2, 1),
+    Rows((a.PAIR,), ("endless",), (a.FAIR_LOAD,), 2, 1),
+    Rows((v.BFQ, a.BESIDE), tuple(a.WAITS), ("1r1w",), 2, 1),
+)
 
 FULL: Scope = (
     Rows((v.BFQ, *v.PEERS, v.WRAIS), ("lprobe",), tuple(BACKGROUNDS), 2, 5),
@@ -181,6 +207,7 @@ FULL: Scope = (
     Rows(v.ABLATIONS, ("lprobe", "fsync", "write70"), ("4r4w",), 2, 5),
     Rows(v.ABLATIONS, ("lprobe",), ("1r1w",), 2, 5),
     Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
+    *APPLICATIONS,
     *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
     *elsewhere((v.SIMPLE_RT,), HARD, 5, *places.OTHERS),
     *elsewhere((v.WRAIS, v.MEMBER), LOADED, 5, *places.OTHERS),
@@ -200,6 +227,7 @@ QUICK: Scope = (
     Rows((v.BFQ,), ("think", "random"), ("idle",), 2, 1),
     Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
     Rows((v.BFQ, v.WRAIS), tuple(SQLITE), ("1r1w",), 2, 2),
+    *APPLICATIONS_QUICK,
     *elsewhere((v.BFQ,), ("idle",), 1, *places.OTHERS),
     *elsewhere((v.WRAIS,), HARD, 1, *places.DISKS),
     *elsewhere((v.WRAIS,), ("1r1w",), 1, *places.CARRIERS),
@@ -229,13 +257,13 @@ def boot(group: Sequence[Cell], seed: int = 1) -> Boot:
     )
     programs = (*first.place.programs(), *(cell.program() for cell in group))
     where = f"depth{first.depth}" if first.place == places.FLASH else first.place.name
-    name = f"{first.variant.name}-{first.probe}-{where}"
+    name = f"{first.variant.name}-{a.group(first.probe)}-{where}"
     return Boot(name, machine, programs, disk=first.place.disk, defer=True)
 
 
 def group_of(cell: Cell) -> tuple[str, str, int, str]:
     """Cells for which this is the same share a boot."""
-    return (cell.variant.name, cell.probe, cell.depth, cell.place.name)
+    return (cell.variant.name, a.group(cell.probe), cell.depth, cell.place.name)
 
 
 def boots(scope: Scope, only: str | None = None) -> list[Boot]:

@@ -11,6 +11,7 @@ from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record, read_json
 from lab.report.sheet import INK, Caption, Sheet
 from lab.subjects.wrais import places
+from lab.subjects.wrais.applications import APP_MEAN, APPS
 from lab.subjects.wrais.experiment import BACKGROUNDS, DEPTHS, HARD, LOADED, SQLITE
 from lab.subjects.wrais.variants import (
     ABLATIONS,
@@ -340,6 +341,29 @@ def figure_applications(records: Sequence[Record], depth: int) -> Sheet | None:
     return sheet
 
 
+def figure_starts(records: Sequence[Record], depth: int) -> Sheet | None:
+    """Start-ups of real applications' shape."""
+    groups = {
+        f"{probe.removeprefix('app-')}, {background}": _key(background, probe, depth)
+        for background in HARD
+        for probe in APPS
+    }
+    bars = _bars(records, "startup_over_idle", (SIMPLE_RT.name, WRAIS.name), groups)
+    if WRAIS.name not in bars:
+        return None
+    means = find(records, "startup_over_idle", WRAIS.name, probe=APP_MEAN, depth=depth)
+    said = ", ".join(f"{record.params['background']} {record.value:.3f}" for record in means)
+    caption = Caption(
+        "Start-ups of real applications' shape",
+        f"start-up over idle, depth {depth}; sync(2) every 2 s; {LOW}",
+        "Only LProbe's start-up was measured.",
+        f"Mean of the worst, privileged: {said or 'not measured'}.",
+    )
+    sheet = _chart(bars, _present(list(groups), bars), caption, "start-up over idle")
+    _line(sheet, 1, "idle")
+    return sheet
+
+
 def _throughput_words(records: Sequence[Record], depth: int) -> str:
     """What the whole device does meanwhile, against stock BFQ."""
     said = []
@@ -412,6 +436,7 @@ FIGURES = {
     "stalls": figure_stalls,
     "parts": figure_parts,
     "applications": figure_applications,
+    "starts": figure_starts,
     "sqlite": figure_sqlite,
 }
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab.guest import slowdisk
 from lab.report.goals import Goal
+from lab.subjects.wrais import applications as a
 from lab.subjects.wrais import places
 from lab.subjects.wrais.experiment import DEPTHS, LOADED, SQLITE, SWITCHED_OFF
 from lab.subjects.wrais.places import Place
@@ -67,6 +70,70 @@ ELSEWHERE = (
 )
 """Other disks than the phone's flash, and what lies between it and the file system."""
 
+
+def _applications(background: str, judged: bool) -> tuple[Goal, ...]:
+    """Start-ups of real applications' shape: each, and all together."""
+    each = Goal(
+        name=f"start / idle, privileged, applications, {background}",
+        metric="startup_over_idle",
+        variant=WRAIS.name,
+        where={"background": background, "probe": tuple(a.APPS), "depth": DEPTHS[0]},
+        by="probe",
+        high=1.10,
+        judged=judged,
+        quoted=QUOTED,
+    )
+    mean = replace(
+        each,
+        name=f"start / idle, privileged, mean of the applications, {background}",
+        where={**each.where, "probe": a.APP_MEAN},
+        by="",
+        high=1.05,
+    )
+    return (each, mean)
+
+
+def _wait(over: Variant, judged: bool) -> Goal:
+    """Who is not privileged: his longest call, against that of one beside the usual load."""
+    return Goal(
+        name=f"longest wait beside a privileged 1r1w / beside {over.label}",
+        metric="max_stall_ms",
+        variant=a.BESIDE.name,
+        where={"background": "1r1w", "probe": tuple(a.WAITS), "depth": DEPTHS[0]},
+        by="probe",
+        over=over.name,
+        high=2.0,
+        judged=judged,
+        form=".2f",
+        quoted=QUOTED,
+    )
+
+
+APPLICATIONS = (
+    *_applications("1r1w", judged=True),
+    *_applications("4r4w", judged=False),
+    Goal(
+        name="two privileged readers, less / more",
+        metric="fair_share",
+        variant=a.PAIR.name,
+        where={"background": a.FAIR_LOAD, "probe": "endless", "depth": DEPTHS[0]},
+        low=0.9,
+        quoted=QUOTED,
+    ),
+    Goal(
+        name=f"left to others in any {a.WINDOW_S} s by who never ends, in % of the disk",
+        metric="background_window_mbps",
+        variant=WRAIS.name,
+        where={"probe": ("endless", *a.ENDLESS), "depth": DEPTHS[0]},
+        by="probe",
+        low=5.0,
+        scale=100 / slowdisk.MBPS,
+        form=".2f",
+        quoted=QUOTED,
+    ),
+    _wait(BFQ, judged=True),
+    _wait(a.BESIDE_RT0, judged=False),
+)
 
 GOALS = (
     Goal(
@@ -154,5 +221,6 @@ GOALS = (
         form="+.3f",
         quoted=QUOTED,
     ),
+    *APPLICATIONS,
     *ELSEWHERE,
 )

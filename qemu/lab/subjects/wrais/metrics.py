@@ -16,6 +16,7 @@ from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import Statistic, summarise
+from lab.subjects.wrais.applications import APP_MEAN, APPS, PAIR
 from lab.subjects.wrais.experiment import SQLITE, STARTUPS, Cell
 from lab.subjects.wrais.output import QUANTILES, ProbeRow, SqliteRow
 from lab.subjects.wrais.variants import BFQ, PLAIN
@@ -32,12 +33,14 @@ UNITS = {
     "max_stall_ms": "ms",
     "device_mbps": "MB/s",
     "background_mbps": "MB/s",
+    "background_window_mbps": "MB/s",
+    "fair_share": "ratio",
     "unfinished": "count",
     "sqlite_commit_ms": "ms",
     "switched_off_pct": "%",
 }
 """Metrics and their units."""
-HIGHER = ("device_mbps", "background_mbps")
+HIGHER = ("device_mbps", "background_mbps", "background_window_mbps", "fair_share")
 """Where more is better, and so the least is the worst."""
 
 IDLE = "idle"
@@ -79,6 +82,17 @@ def _probe_samples(cell: Cell, row: ProbeRow, run: str) -> Iterator[Sample]:
     yield _sample(cell, "device_mbps", row.device_mbps, run)
     if cell.background != IDLE:
         yield _sample(cell, "background_mbps", row.background_mbps, run)
+    if row.background_window_mbps is not None:
+        yield _sample(cell, "background_window_mbps", row.background_window_mbps, run)
+    if cell.variant == PAIR:
+        yield _sample(cell, "fair_share", _fair_share(row), run)
+
+
+def _fair_share(row: ProbeRow) -> float:
+    """Of two readers: what the one who has less has of what the other has."""
+    load = row.background_read_mbps
+    less, more = sorted((load, row.device_read_mbps - load))
+    return max(less, 0.0) / more
 
 
 def _sqlite_samples(cell: Cell, row: SqliteRow, run: str) -> Iterator[Sample]:
@@ -98,8 +112,15 @@ def _tabulate(
         given: list[Param] = [cell.variant.name, cell.probe, cell.background]
         given += [cell.place.name, cell.depth]
         values = [getattr(row, field) for field in names]
-        shown = [int(value) if isinstance(value, bool) else value for value in values]
+        shown = [_shown(value) for value in values]
         table.rows.append([*given, *shown])
+
+
+def _shown(value: bool | Param | None) -> Param:
+    """A field of a row in a raw table."""
+    if value is None:
+        return ""
+    return int(value) if isinstance(value, bool) else value
 
 
 def _all_of(cell: Cell, rows: list[Row]) -> list[Row]:
@@ -171,6 +192,23 @@ def switched_off(records: Sequence[Record]) -> Iterator[Record]:
             )
 
 
+def apps_mean(records: Sequence[Record]) -> Iterator[Record]:
+    """Beside each load the mean of the applications' start-ups, where all were measured."""
+    found: dict[tuple[Param, ...], list[Record]] = defaultdict(list)
+    for record in find(records, "startup_over_idle", probe=tuple(APPS)):
+        key = (record.variant, record.params["background"], record.params["depth"])
+        found[key].append(record)
+    for same in found.values():
+        if len(same) == len(APPS):
+            yield dataclasses.replace(
+                same[0],
+                params={**same[0].params, "probe": APP_MEAN},
+                value=statistics.mean(record.value for record in same),
+                n=min(record.n for record in same),
+                spread={},
+            )
+
+
 def evaluate(finished: Sequence[BootResult]) -> Measured:
     """Everything the boots printed.  Raises LabError (exit code 1) for output that is not right."""
     raw: dict[str, RawTable] = {}
@@ -183,4 +221,5 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
     samples.extend(list(over_idle(samples)))
     # The worst, and the median beside it.
     records = summarise(samples, worst, {"median": statistics.median})
-    return Measured([*records, *switched_off(records)], samples, raw)
+    derived = (*switched_off(records), *apps_mean(records))
+    return Measured([*records, *derived], samples, raw)

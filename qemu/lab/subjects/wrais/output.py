@@ -11,7 +11,8 @@ from typing import ClassVar
 class ProbeRow:
     """One start of a probe: seconds, milliseconds, 10^6 bytes a second.
 
-    Without `finished` the start was ended early, and `startup_s` is how long it had had.
+    `background_window_mbps` is the least of any row of seconds, if one was asked for and the
+    start was that long. Without `finished` the start was ended early, and `startup_s` is how long it had had.
     """
 
     TOOL: ClassVar[str] = "wrais-run"
@@ -22,6 +23,9 @@ class ProbeRow:
     max_stall_ms: float
     background_mbps: float
     device_mbps: float
+    device_read_mbps: float = 0.0
+    background_read_mbps: float = 0.0
+    background_window_mbps: float | None = None
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ class Variant:
     """`klass` and `level` are the application's ioprio, `parts` is what wrais-run switches on.
 
     `weights` are those of the application's cgroup and of the load's, if they have any; of a
-    `member` the cgroup is privileged. `kernel` is the kernel that it runs on.
+    `member` the cgroup is privileged. `load` is the I/O class of the load, if it has one.
+    `kernel` is the kernel that it runs on.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Variant:
     parts: str = NO_PARTS
     weights: str = ""
     member: bool = False
+    load: str = ""
     kernel: str = "guest"
 
     def options(self) -> tuple[str, ...]:
@@ -37,7 +39,8 @@ class Variant:
         ioprio = ("--class", self.klass, "--level", str(self.level))
         groups = ("--groups", self.weights) if self.weights else ()
         member = ("--member",) if self.member else ()
-        return ("--sched", self.sched, *ioprio, "--wrais", self.parts, *groups, *member)
+        load = ("--load-class", self.load) if self.load else ()
+        return ("--sched", self.sched, *ioprio, "--wrais", self.parts, *groups, *member, *load)
 
 
 BFQ = Variant("bfq", "BFQ, BE/4")
