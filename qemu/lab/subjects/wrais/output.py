@@ -12,7 +12,8 @@ class ProbeRow:
     """One start of a probe: seconds, milliseconds, 10^6 bytes a second.
 
     `background_window_mbps` is the least of any row of seconds, if one was asked for and the
-    start was that long. Without `finished` the start was ended early, and `startup_s` is how long it had had.
+    start was that long. Without `finished` the start was ended early, and `startup_s` is how
+    long it had had.
     """
 
     TOOL: ClassVar[str] = "wrais-run"
