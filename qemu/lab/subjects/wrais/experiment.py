@@ -178,6 +178,7 @@ def elsewhere(
     for place in where:
         yield Rows(variants, ("lprobe",), backgrounds, place.depth or DEPTHS[0], repeats, place)
 
+
 APPLICATIONS: Scope = (
     Rows((v.BFQ,), tuple(a.APPS), IDLE_1R1W, 2, 5),
     Rows((v.WRAIS, v.SIMPLE_RT), tuple(a.APPS), HARD, 2, 5),
