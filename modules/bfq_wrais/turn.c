@@ -8,6 +8,8 @@
  *  - what the others are owed (floor.c, random.c);
  *  - I/O that a privileged task waits for (inherit.c); where a raised queue has
  *    a request, too, they share the device;
+ *  - those of another raised queue while the one in service has none: the
+ *    threads of an application wait for each other;
  *  - one request of the others while the raised queue thinks, if it has taken
  *    longer than WRAIS_THINK_NS to come back for WRAIS_THINKS times in a row.
  *
@@ -181,12 +183,27 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 		wrais_random_completed(bfqq, now_ns);
 }
 
+/*
+ * The privileged queue in service is about to have its next request: BFQ waits for it, but
+ * where several queues are raised it would inject others' requests meanwhile. That is
+ * done when it thinks, and what it waits for is served.
+ */
+static bool wrais_is_expected(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = bfqd->in_service_queue;
+
+	return bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq && bfqd->wr_busy_queues > 1 &&
+	       (bfq_bfqq_wait_request(bfqq) || bfqq->dispatched);
+}
+
 /**
  * wrais_plugs() - is the device kept idle for what is about to come?
  * @bfqd: the device, locked; wrais_out_of_turn() has found nothing
  */
 bool wrais_plugs(struct bfq_data *bfqd)
 {
+	if (wrais_on(WRAIS_RAISE) && wrais_is_expected(bfqd))
+		return true;
 	if (!wrais_waits_for_journal(bfqd) ||
 	    blk_time_get_ns() - bfqd->wrais.done_ns >= WRAIS_PLUG_NS ||
 	    wrais_oldest(bfqd, wrais_is_raised))
@@ -242,6 +259,26 @@ static struct bfq_queue *wrais_folio_waited_for(struct bfq_data *bfqd)
 	    wrais_oldest(bfqd, wrais_is_raised))
 		return NULL;
 	return wrais_oldest(bfqd, wrais_has_folio);
+}
+
+/*
+ * The privileged queue in service has no request and another one has: that is served
+ * next, and the device is kept idle for it afterwards. Not on a disk with a seek, where
+ * who reads one after the other is worth waiting for.
+ */
+static void wrais_let_fellow(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = bfqd->in_service_queue, *fellow;
+
+	if (!bfqq || !bfq_bfqq_wrais(bfqq) || bfqq->next_rq || !blk_queue_nonrot(bfqd->queue))
+		return;
+	fellow = wrais_oldest(bfqd, wrais_is_raised);
+	if (!fellow)
+		return;
+	wrais_count(WRAIS_FELLOW_TURNS);
+	trace_wrais_turn(bfqd->queue, fellow->pid, WRAIS_FELLOW_TURNS);
+	/* BFQ finds it by itself: it is of the real-time class. */
+	bfq_bfqq_expire(bfqd, bfqq, false, BFQQE_NO_MORE_REQUESTS);
 }
 
 static bool wrais_is_solvent(struct bfq_queue *bfqq)
@@ -302,7 +339,10 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 	if (bfqq)
 		return wrais_let(bfqq, WRAIS_INHERITS);
 
-	if (wrais_on(WRAIS_RAISE) && wrais_thinks(bfqd))
+	if (!wrais_on(WRAIS_RAISE))
+		return NULL;
+	wrais_let_fellow(bfqd);
+	if (wrais_thinks(bfqd))
 		bfqq = wrais_oldest(bfqd, wrais_is_other);
 	return bfqq ? wrais_let(bfqq, WRAIS_THINK_TURNS) : NULL;
 }

@@ -37,6 +37,7 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_FLOOR_TURNS]	= "floor_turns",
 	[WRAIS_THINK_TURNS]	= "think_turns",
 	[WRAIS_RANDOM_TURNS]	= "random_turns",
+	[WRAIS_FELLOW_TURNS]	= "fellow_turns",
 };
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);

@@ -20,6 +20,7 @@ static const struct {
 } counters[] = {
 	{ "raise", "raised_requests" },
 	{ "raise", "think_turns" },
+	{ "raise", "fellow_turns" },
 	{ "dirty", "dirty_breaks" },
 	{ "dirty", "dirty_naps" },
 	{ "dirty", "dirty_holds" },

@@ -21,6 +21,7 @@ PROBES = {
     "fsync": ((), ("copy_outs", "inherits")),
     "write70": ((), ("dirty_breaks", "dirty_naps", "dirty_holds")),
     "think": (("--pages", "6000"), ("think_turns",)),
+    "app-direct": (("--pages", "6000"), ("fellow_turns",)),
 }
 # A kernel with checks spends its time on them: a quarter of the pages, and patience.
 SHORTER = ("--pages", "500", "--limit", "150")
@@ -37,7 +38,7 @@ CROWD = (*CROWD_SIZES, "--knob", "floor_window_ms=10000", "--knob", "floor_pct=5
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
 NOT_FOR_OTHERS = (
     *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
-    *("-think_turns", "-floor_turns", "-random_turns"),
+    *("-think_turns", "-fellow_turns", "-floor_turns", "-random_turns"),
 )
 # A start without a part, and what is not counted then.
 WITHOUT = {
