@@ -184,6 +184,13 @@ static void bound_tasks_share(struct ktap_case *t)
 		       "more than %.0f sigma", LOTTERY_SIGMAS);
 }
 
+static bool has_run(void *arg)
+{
+	const struct crew *crew = arg;
+
+	return load64(&crew->page->slot[0].rounds);
+}
+
 /* One CPU has no lottery task; a hog's CPU is taken over by a SCHED_FIFO hog. */
 static void fifo_drives_off(struct ktap_case *t)
 {
@@ -206,9 +213,9 @@ static void fifo_drives_off(struct ktap_case *t)
 	expect(t, !sched_setscheduler(fifo.pid[0], SCHED_FIFO, &param),
 	       "no SCHED_FIFO hog: %s", strerror(errno));
 	crew_release(&fifo);
+	expect(t, wait_until(has_run, &fifo, SMP_WAIT_NS), "the SCHED_FIFO hog did not run");
 	expect_progress(t, &h);
 	expect_progress(t, &h);
-	expect(t, load64(&fifo.page->slot[0].rounds), "the SCHED_FIFO hog did not run");
 	crew_destroy(&fifo);
 	herd_destroy(&h);
 }
