@@ -22,6 +22,10 @@ for _ in 1 2; do
 	: >$trace/trace
 	taskset 2 livelock-apps --hog --port 9003 --seconds 60 >/dev/null &
 	apps=$!
+	# taskset has found the CPU online once it has become the program.
+	until [ "$(cat /proc/$apps/comm)" = livelock-apps ]; do
+		kill -0 $apps
+	done
 	echo 1 >$source/run
 	until grep -q nll_governor_backlog $trace/trace; do
 		floods
