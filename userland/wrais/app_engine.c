@@ -50,7 +50,7 @@ static void __noreturn failed(const struct app_io *io, int error)
 
 static void __noreturn lacks(const char *call)
 {
-	die(errno == ENOSYS ? EXIT_UNSUPPORTED : EXIT_FAILED, "%s: %s", call, strerror(errno));
+	die(EXIT_FAILED, "%s: %s", call, strerror(errno));
 }
 
 static u8 *buffer_of(const struct app_io *io, unsigned int i)
@@ -79,13 +79,13 @@ static void read_in_turn(struct app_io *io, const struct app_read *const *reads,
 
 static void touch(struct app_io *io, const struct app_read *const *reads, unsigned int count)
 {
-	const volatile u8 *map = io->map;
+	const u8 *map = io->map;
 	unsigned int i;
 	u32 at;
 
 	for (i = 0; i < count; i++)
 		for (at = 0; at < reads[i]->bytes; at += PAGE_BYTES)
-			(void)map[reads[i]->offset + at];
+			(void)__atomic_load_n(&map[reads[i]->offset + at], __ATOMIC_RELAXED);
 }
 
 static void read_aio(struct app_io *io, const struct app_read *const *reads, unsigned int count)

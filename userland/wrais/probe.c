@@ -107,7 +107,8 @@ void probe_set_kind(struct probe_options *o, unsigned int kind)
 		break;
 	case ENDLESS_RANDOM:
 		o->random = true;
-		/* fallthrough */
+		probe_set_endless(o, KIND_ENDLESS_NS);
+		break;
 	case ENDLESS:
 		probe_set_endless(o, KIND_ENDLESS_NS);
 		break;
@@ -120,12 +121,11 @@ void probe_set_kind(struct probe_options *o, unsigned int kind)
 		o->fsync_every = 1;
 		break;
 	case COMMIT:
-		o->fsync_every = 1;
-		/* fallthrough */
 	case APPEND:
 		write_only(o, KIND_APPEND_NS, 1);
 		o->think_us = KIND_APPEND_US;
 		o->think_every = PAGE_BYTES;
+		o->fsync_every = kind == COMMIT;
 		break;
 	default:
 		if (kind >= FIRST_APP)
