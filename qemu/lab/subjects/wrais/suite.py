@@ -30,9 +30,9 @@ WINDOW = ("--knob", "floor_window_ms=1000")
 RANDOM = ("--probe", "random", "--pages", "4000", *WINDOW)
 # A small reader leaves the others a third of the disk: owed more, they are paid surely.
 ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
-# More queues than are looked at for one turn. In two of the floor's windows all of them
-# together have their part, and each of them some.
-CROWD_SIZES = ("--read-size", "1", "--block", "64", "--endless", "20")
+# More queues than are looked at for one turn. In five of the floor's windows, the start of
+# which is free, all of them together have their part, and each of them some.
+CROWD_SIZES = ("--read-size", "1", "--block", "64", "--endless", "50")
 CROWD = (*CROWD_SIZES, "--knob", "floor_window_ms=10000", "--knob", "floor_pct=5")
 # Anybody may have this class; it starts slowly.
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
@@ -132,7 +132,7 @@ def _run(
 
 def _crowd() -> Program:
     """A share that only virtual time shows for sure."""
-    run = _run("crowd", *PRIVILEGED, *CROWD, "--share", "5", load=100, writers=0)
+    run = _run("crowd", *PRIVILEGED, *CROWD, "--share", "4", load=100, writers=0)
     return replace(run, debug=False)
 
 
