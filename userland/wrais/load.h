@@ -23,7 +23,7 @@ struct load_options {
 	u64 write_size;		/* bytes that a writer's file has at most, roughly */
 	u64 pass_size;		/* bytes that a worker moves before it is started anew */
 	u64 block_size;		/* bytes that it moves at a time */
-	u64 sync_ms;		/* sync(2) so often, 0: never */
+	u64 sync_ms;		/* between two calls of sync(2), 0: never */
 	bool prio_set;
 	struct ioprio prio;	/* I/O priority of the readers and writers */
 };
@@ -48,7 +48,7 @@ struct load_options load_defaults(void);
 "      --pass MIB        a worker moves so much, then another process takes its\n" \
 "                        place (512)\n"					\
 "      --block KIB       what a worker moves at a time (1024)\n"		\
-"      --sync MS         somebody calls sync(2) so often, 0: never (0)\n"
+"      --sync MS         between two sync(2) of another process, 0: none (0)\n"
 
 enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK, OPT_SYNC };
 

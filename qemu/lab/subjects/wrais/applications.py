@@ -11,14 +11,14 @@ from lab.subjects.wrais.variants import ALL_PARTS, Variant
 APPS = {"app-uring": 1, "app-direct": 2, "app-mmap": 3, "app-aio": 5, "app-pread": 10}
 """Start-ups of real applications' shape, with about their guest seconds on an idle disk."""
 APP_LOAD = ("--sync", "2000")
-"""Beside them somebody calls sync(2) every 2 s, if there are writers."""
+"""Beside them another process calls sync(2) every 2 s, if there are writers."""
 APP_MEAN = "app-mean"
 """The mean of them, as a probe of its own."""
 
 ENDLESS = {"endless-random": 60, "endless-write": 60, "endless-fsync": 60}
 """Who never stops, beside the endless reader."""
 WINDOW_S = 30
-"""The others have their part of the disk in any row of so many seconds."""
+"""The others have their part of the disk in any row of N seconds."""
 
 WAITS = {"append": 40, "commit": 40}
 """Who appends a page every 10 ms, without and with an fsync behind it: never privileged."""
