@@ -110,8 +110,11 @@ static void threads_share(struct ktap_case *t)
 
 #define ALONE_SECONDS	3U
 #define RETURN_WAIT_NS	(100 * NSEC_PER_MSEC)
-/* Who is not counted in with what it had waits for ten turns. */
-#define RETURN_GAP_TICKS	6U
+/*
+ * Who is not counted in with what it had waits for ten turns, again and again. Who is
+ * waits for one; a tick that comes late in virtual time makes that one up to six.
+ */
+#define RETURN_GAP_TICKS	9U
 
 /*
  * The first one has had the core for itself, then it sleeps, and the second one comes
