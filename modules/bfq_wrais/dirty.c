@@ -31,6 +31,10 @@
 
 /* How long somebody privileged has the others leave room after using a device. */
 #define WRAIS_ROOM_FOR		HZ
+/* How long the others wait at the most while the privileged write above the threshold. */
+#define WRAIS_HOLD_MAX		(HZ / 2)
+/* What of the headroom is left to the others who have waited for so long, a part of it. */
+#define WRAIS_OTHERS_PART	32
 /* Whatever the threshold is, the headroom is at most this part of the memory. */
 #define WRAIS_HEADROOM_RAM	16
 
@@ -58,13 +62,19 @@ unsigned long wrais_headroom(unsigned long thresh, unsigned int pct)
 }
 
 /**
- * wrais_has_room() - may a privileged writer go on?
+ * wrais_has_room() - may the current task go on above a threshold?
  * @dirty: dirty pages
  * @thresh: their threshold [pages]
+ *
+ * The privileged leave the last part of it to the others.
  */
 bool wrais_has_room(unsigned long dirty, unsigned long thresh)
 {
-	return dirty < thresh + wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct));
+	unsigned long headroom = wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct));
+
+	if (wrais_current_privileged())
+		headroom -= headroom / WRAIS_OTHERS_PART;
+	return dirty < thresh + headroom;
 }
 
 /**
@@ -91,12 +101,27 @@ bool wrais_naps(unsigned long waited, long nap, long *pause)
 	return left > nap;
 }
 
+/*
+ * Above the threshold nobody goes on but the privileged, who keep it there: the others would
+ * wait until these stop writing.
+ */
+static bool wrais_is_released(const struct backing_dev_info *bdi, bool above_with_room,
+			      unsigned long start)
+{
+	return above_with_room && time_after_eq(jiffies, start + WRAIS_HOLD_MAX) &&
+	       wrais_recent(&bdi->wrais.written_at, WRAIS_ROOM_FOR);
+}
+
 enum wrais_verdict
 __wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 		 unsigned long thresh, enum wrais_room room,
 		 unsigned long start, long max_pause, long *pause)
 {
 	if (!wrais_current_privileged()) {
+		if (wrais_is_released(bdi, dirty >= thresh && room == WRAIS_ROOM, start)) {
+			wrais_note_verdict(WRAIS_DIRTY_RELEASES, dirty, thresh);
+			return WRAIS_PASS;
+		}
 		if (dirty < thresh - thresh / 8 || *pause >= max_pause ||
 		    !wrais_recent(&bdi->wrais.active_at, WRAIS_ROOM_FOR))
 			return WRAIS_SLEEP;

@@ -8,6 +8,10 @@
  * seconds pays nothing, and then paid back with at most one part in
  * WRAIS_PAY_PART of the device.
  *
+ * Requests of the others that somebody waits for with a lock or a transaction in
+ * his hands do not wait for that: once they are overdue (turn.c) they get up to
+ * one part in WRAIS_OVERDUE_PART of the device.
+ *
  * Costs are in sectors, with WRAIS_REQUEST_COST for each request.
  *
  * Locking: all of it under bfqd->lock.
@@ -26,6 +30,10 @@
 #define WRAIS_FLOOR_MARGIN	1
 /* What the others are paid back with, a part of the device. */
 #define WRAIS_PAY_PART		5
+/* What they get besides at any time for requests that are overdue, a part of the device. */
+#define WRAIS_OVERDUE_PART	20
+/* What may have gathered for that: so many requests at once, if they are small. */
+#define WRAIS_OVERDUE_BURST	10
 /* What a request costs besides its sectors, a fraction of a millisecond. */
 #define WRAIS_REQUEST_COST	16
 /* By how much one may get ahead of the other, about a megabyte. */
@@ -56,6 +64,17 @@ void wrais_pay(struct wrais_device *dev, u64 cost)
 	dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
 }
 
+/* Only what goes because it is overdue counts: the others may have more in other ways. */
+static void wrais_charge_overdue(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
+{
+	s64 most = WRAIS_OVERDUE_BURST * WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
+
+	if (kind != WRAIS_OTHERS)
+		dev->overdue_credit = min(dev->overdue_credit + (s64)cost, most);
+	else if (dev->overdue)
+		dev->overdue_credit -= (s64)cost * (WRAIS_OVERDUE_PART - 1);
+}
+
 /**
  * wrais_charge() - add a request to the accounts
  * @dev: the device, with its window up to date
@@ -70,6 +89,18 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 		wrais_pay(dev, cost);
 	else
 		dev->credit += cost;
+	wrais_charge_overdue(dev, kind, cost);
+}
+
+/**
+ * wrais_overdue_may_go() - is there time for a request of the others that is overdue?
+ * @dev: the device
+ *
+ * A large one is paid for by the privileged after it has gone.
+ */
+bool wrais_overdue_may_go(const struct wrais_device *dev)
+{
+	return dev->overdue_credit >= WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
 }
 
 /**

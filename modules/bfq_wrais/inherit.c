@@ -30,6 +30,13 @@
 #include "trace.h"
 
 #define WRAIS_INHERIT_MAX	(30 * HZ)
+/*
+ * Who waits for a page for longer shares the device with those who have requests, wherever
+ * it is: in the root cgroup's writeback, too, and behind all that the privileged read. A
+ * journal's thread waits for the pages of a transaction: behind it there may be anybody,
+ * with locks that the privileged need.
+ */
+#define WRAIS_LONG		(HZ / 2)
 
 /* Of all kinds, so that who looks for them need not when there are none. */
 static atomic_t wrais_waiters;
@@ -63,6 +70,23 @@ bool wrais_is_waited(const struct wrais_waits *waits)
 {
 	return atomic_read(&waits->waiters) &&
 	       time_before(jiffies, READ_ONCE(waits->since) + WRAIS_INHERIT_MAX);
+}
+
+/**
+ * wrais_is_waited_long() - does it wait, and has nobody begun to of late?
+ * @waits: for what
+ */
+bool wrais_is_waited_long(const struct wrais_waits *waits)
+{
+	return wrais_is_waited(waits) &&
+	       time_after(jiffies, READ_ONCE(waits->since) + WRAIS_LONG);
+}
+
+static bool wrais_current_is_carrier(void)
+{
+	const struct io_context *ioc = current->io_context;
+
+	return ioc && READ_ONCE(ioc->wrais_waits.carrier);
 }
 
 /**
@@ -126,8 +150,7 @@ static struct blkcg *wrais_blkcg_of(const struct bdi_writeback *wb)
 
 /*
  * Whose requests write the pages of an inode; held, or NULL if not known. In the
- * root cgroup they are in one queue with those of everybody: to serve that for
- * one page would be to serve the others.
+ * root cgroup they are in one queue with those of everybody.
  */
 static struct blkcg_gq *wrais_writer_of(struct inode *inode)
 {
@@ -139,8 +162,7 @@ static struct blkcg_gq *wrais_writer_of(struct inode *inode)
 	if (!bdev)
 		return NULL;
 	blkcg = wrais_blkcg_of(unlocked_inode_to_wb_begin(inode, &cookie));
-	if (blkcg != &blkcg_root)
-		blkg = blkg_lookup(blkcg, bdev_get_queue(bdev));
+	blkg = blkg_lookup(blkcg, bdev_get_queue(bdev));
 	if (blkg && !blkg_tryget(blkg))
 		blkg = NULL;
 	unlocked_inode_to_wb_end(inode, &cookie);
@@ -156,7 +178,7 @@ struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio)
 	struct blkcg_gq *blkg = NULL;
 	struct address_space *mapping;
 
-	if (!wrais_current_privileged())
+	if (!wrais_current_privileged() && !wrais_current_is_carrier())
 		return NULL;
 
 	scoped_guard(rcu) {

@@ -56,6 +56,10 @@ struct wrais_queue {
  * @slot: the current one, counted since boot
  * @cost: of the requests of each slot in the window
  * @credit: what the privileged have used since the others were paid back
+ * @overdue_credit: what the privileged have used for which requests of the others
+ *	that are overdue may go; less than 0 after a large one
+ * @looked_at: when such a request was looked for last [jiffies]
+ * @overdue: the request that goes next goes because it is overdue
  * @lead: by how much more has been done for those who wait than for the
  *	privileged who have requests of their own, while both wanted the device
  * @contended: both want it
@@ -72,6 +76,9 @@ struct wrais_device {
 	unsigned long slot;
 	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
+	s64 overdue_credit;
+	unsigned long looked_at;
+	bool overdue;
 	s64 lead;
 	bool contended;
 	bool pays;
@@ -139,6 +146,7 @@ extern unsigned int wrais_floor_window_ms;
 void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
 void wrais_pay(struct wrais_device *dev, u64 cost);
+bool wrais_overdue_may_go(const struct wrais_device *dev);
 bool wrais_waiter_first(const struct wrais_device *dev);
 void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost);
 void wrais_account(struct bfq_queue *bfqq, struct request *rq);
@@ -172,15 +180,16 @@ wrais_out_of_turn(struct bfq_data *bfqd) { return NULL; }
 
 /* tags.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS_TAGS
-bool __wrais_tag_exempt(struct bfq_data *bfqd, const struct bio *bio);
+bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio);
 #endif
 
 /* Do the limits of tags not hold for a bio of the current task? */
-static inline bool wrais_tag_exempt(struct bfq_data *bfqd, const struct bio *bio)
+static inline bool
+wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio)
 {
 #ifdef CONFIG_BFQ_WRAIS_TAGS
 	if (wrais_on(WRAIS_TAGS))
-		return __wrais_tag_exempt(bfqd, bio);
+		return __wrais_tag_exempt(bfqd, bic, bio);
 #endif
 	return false;
 }
@@ -196,6 +205,7 @@ enum wrais_wait {
 
 bool wrais_anybody_waits(void);
 bool wrais_is_waited(const struct wrais_waits *waits);
+bool wrais_is_waited_long(const struct wrais_waits *waits);
 bool wrais_current_is_waited_for(void);
 bool wrais_bio_was_waited_for(const struct bio *bio);
 #else

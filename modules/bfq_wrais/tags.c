@@ -21,6 +21,9 @@
 #include "bfq-iosched.h"
 #include "internal.h"
 
+/* Of the tags, what may be taken by only writes, a part of them. */
+#define WRAIS_ONLY_WRITES_PART	4
+
 /* Has the flusher of its cgroup fewer requests there than it would have alone? */
 static bool wrais_group_has_room(struct bfq_data *bfqd, const struct bio *bio)
 {
@@ -47,17 +50,45 @@ static bool wrais_is_of_use(struct bfq_data *bfqd, const struct bio *bio)
 	       wrais_group_has_room(bfqd, bio);
 }
 
+/*
+ * Is it the only sync write of the current task, while queues are raised? The limit is of
+ * all tags in use, not of those that writes have: as long as the privileged hold more, the
+ * fsync of another task would find none. Each busy queue has one of these at the most, so
+ * that there is a bound for all of them.
+ */
+static bool wrais_is_only_write(struct bfq_data *bfqd, struct bfq_io_cq *bic,
+				const struct bio *bio)
+{
+	struct bfq_queue *bfqq;
+	unsigned int i;
+
+	if (!op_is_write(bio->bi_opf) || !bic || !READ_ONCE(bfqd->wr_busy_queues))
+		return false;
+
+	guard(spinlock_irq)(&bfqd->lock);
+	if (bfq_tot_busy_queues(bfqd) >= bfqd->queue->nr_requests / WRAIS_ONLY_WRITES_PART)
+		return false;
+	for (i = 0; i < bfqd->num_actuators; i++) {
+		bfqq = bic_to_bfqq(bic, true, i);
+		if (bfqq && bfqq->entity.allocated)
+			return false;
+	}
+	return true;
+}
+
 /**
  * __wrais_tag_exempt() - is the current task exempt from the limits?
  * @bfqd: the device, not locked; its queue is in use
+ * @bic: what the task has there, or NULL if it has not done I/O there
  * @bio: what it is about to get a request for
  */
-bool __wrais_tag_exempt(struct bfq_data *bfqd, const struct bio *bio)
+bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio)
 {
 	/* Filesystems keep the transaction that a task has open there. */
 	if (!(bio->bi_opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
 	    !wrais_bio_privileged(bio) &&
-	    (op_is_sync(bio->bi_opf) || !wrais_is_of_use(bfqd, bio)))
+	    !(op_is_sync(bio->bi_opf) ? wrais_is_only_write(bfqd, bic, bio) :
+					wrais_is_of_use(bfqd, bio)))
 		return false;
 
 	wrais_count(WRAIS_TAG_EXEMPTIONS);

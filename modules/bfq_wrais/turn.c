@@ -5,7 +5,7 @@
  * A raised queue goes before all others, and BFQ keeps the device idle for it
  * while it is about to come back. Three kinds of requests are dispatched all
  * the same, as BFQ injects requests into the service of another queue:
- *  - what the others are owed (floor.c, random.c);
+ *  - what the others are owed (floor.c, random.c), and what of theirs is overdue;
  *  - I/O that a privileged task waits for (inherit.c); where a raised queue has
  *    a request, too, they share the device;
  *  - those of another raised queue while the one in service has none: the
@@ -33,6 +33,11 @@
 #define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
 /* How long writeback is of use to somebody privileged who was to wait for it. */
 #define WRAIS_WRITES_FOR	HZ
+/*
+ * How long a request of the others is left alone that may be waited for by those who
+ * wait for its owner. A commit is a chain of some.
+ */
+#define WRAIS_OVERDUE_NS	(100 * NSEC_PER_MSEC)
 /* How often in a row it has to think for longer. */
 #define WRAIS_THINKS		2
 /* Queues that are looked at to find one: who has been served longest ago first. */
@@ -58,15 +63,34 @@ static struct wrais_bdi *wrais_bdi(struct bfq_data *bfqd)
 	return &bfqd->queue->disk->bdi->wrais;
 }
 
-/* Is it the writeback of a cgroup of whose pages somebody privileged waits for one? */
-static bool wrais_has_folio(struct bfq_queue *bfqq)
+/* Who waits for a page of the writeback that a queue has, or NULL if not known. */
+static struct wrais_waits *wrais_folio_waits(struct bfq_queue *bfqq)
 {
 #if defined(CONFIG_BFQ_GROUP_IOSCHED) && defined(CONFIG_BFQ_WRAIS_INHERIT)
-	return wrais_on(WRAIS_INHERIT) && !bfq_bfqq_sync(bfqq) &&
-	       wrais_is_waited(&bfqg_to_blkg(bfqq_group(bfqq))->wrais_waits);
+	return &bfqg_to_blkg(bfqq_group(bfqq))->wrais_waits;
 #else
-	return false;
+	return NULL;
 #endif
+}
+
+/*
+ * Is it the writeback of a cgroup of whose pages somebody privileged waits for one? That of
+ * the root cgroup is everybody's.
+ */
+static bool wrais_has_folio(struct bfq_queue *bfqq)
+{
+	struct wrais_waits *waits = wrais_folio_waits(bfqq);
+
+	return wrais_on(WRAIS_INHERIT) && !bfq_bfqq_sync(bfqq) && waits &&
+	       bfqq_group(bfqq) != bfqq->bfqd->root_group && wrais_is_waited(waits);
+}
+
+/* Also of the root cgroup: who waits for long waits for what never comes otherwise. */
+static bool wrais_has_folio_long(struct bfq_queue *bfqq)
+{
+	struct wrais_waits *waits = wrais_folio_waits(bfqq);
+
+	return waits && wrais_is_waited_long(waits);
 }
 
 /**
@@ -80,7 +104,8 @@ bool wrais_is_waited_for(struct bfq_queue *bfqq)
 	if (!wrais_on(WRAIS_INHERIT))
 		return false;
 	if (!bfq_bfqq_sync(bfqq))
-		return wrais_is_waited(&wrais_bdi(bfqq->bfqd)->flusher);
+		return wrais_is_waited(&wrais_bdi(bfqq->bfqd)->flusher) ||
+		       wrais_has_folio_long(bfqq);
 	return bfqq->bic && wrais_is_waited(&bfqq->bic->icq.ioc->wrais_waits);
 }
 
@@ -281,6 +306,33 @@ static void wrais_let_fellow(struct bfq_data *bfqd)
 	bfq_bfqq_expire(bfqd, bfqq, false, BFQQE_NO_MORE_REQUESTS);
 }
 
+/*
+ * A request that has waited for too long, and for which somebody waits who may hold a lock
+ * or a transaction: a write, or a read of metadata.
+ */
+static bool wrais_is_overdue(struct bfq_queue *bfqq)
+{
+	return wrais_is_unraised(bfqq) && bfq_bfqq_sync(bfqq) &&
+	       (op_is_write(req_op(bfqq->next_rq)) ||
+		bfqq->next_rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
+	       blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS;
+}
+
+/* Looked for once a tick: most of the time there is none. */
+static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
+{
+	struct wrais_device *dev = &bfqd->wrais;
+	struct bfq_queue *bfqq;
+
+	dev->overdue = false;
+	if (!wrais_on(WRAIS_FLOOR) || dev->looked_at == jiffies || !wrais_overdue_may_go(dev))
+		return NULL;
+	dev->looked_at = jiffies;
+	bfqq = wrais_oldest(bfqd, wrais_is_overdue);
+	dev->overdue = bfqq;
+	return bfqq ? wrais_let(bfqq, WRAIS_OVERDUE_TURNS) : NULL;
+}
+
 static bool wrais_is_solvent(struct bfq_queue *bfqq)
 {
 	return bfq_bfqq_wrais(bfqq) &&
@@ -332,6 +384,10 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 	struct bfq_queue *bfqq = wrais_owed(bfqd);
 
 	/* Queues are scanned only if there is a reason to. */
+	if (bfqq)
+		return bfqq;
+
+	bfqq = wrais_overdue(bfqd);
 	if (bfqq)
 		return bfqq;
 

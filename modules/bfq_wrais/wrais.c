@@ -31,6 +31,7 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_DIRTY_BREAKS]	= "dirty_breaks",
 	[WRAIS_DIRTY_NAPS]	= "dirty_naps",
 	[WRAIS_DIRTY_HOLDS]	= "dirty_holds",
+	[WRAIS_DIRTY_RELEASES]	= "dirty_releases",
 	[WRAIS_TAG_EXEMPTIONS]	= "tag_exemptions",
 	[WRAIS_COPY_OUTS]	= "copy_outs",
 	[WRAIS_INHERITS]	= "inherits",
@@ -38,6 +39,7 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_THINK_TURNS]	= "think_turns",
 	[WRAIS_RANDOM_TURNS]	= "random_turns",
 	[WRAIS_FELLOW_TURNS]	= "fellow_turns",
+	[WRAIS_OVERDUE_TURNS]	= "overdue_turns",
 };
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);

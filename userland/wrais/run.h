@@ -40,6 +40,7 @@ struct run_options {
 	unsigned int knobs;
 	struct expectation expected[EXPECTED_MAX];
 	unsigned int nr_expected;
+	u64 longest_ns;		/* that an operation of the probe may take; 0: any time */
 	u32 share;		/* percent of the device that the load is to have */
 	bool no_priority;
 	struct ioprio_options prio;

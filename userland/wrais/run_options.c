@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "clock.h"
 #include "diskfile.h"
 #include "run.h"
 
@@ -56,6 +57,7 @@ LOAD_USAGE
 "                        - in front, unless they do not: inherits,-dirty_naps\n"
 "      --share PERCENT   fail unless the load has this share of what the device does\n"
 "                        in each repeat, and each of its workers something of it\n"
+"      --longest MS      fail if an operation of the probe takes longer\n"
 "  -c, --drop-caches     page cache, dentries and inodes are dropped (yes)\n"
 "      --keep-caches     only what the probe reads is dropped\n"
 "  -l, --label TEXT      goes into each line\n"
@@ -77,7 +79,7 @@ enum {
 	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_KNOB,
 	OPT_EXPECT, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
 	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
-	OPT_GROUPS, OPT_MEMBER, OPT_SHARE, OPT_LOAD_CLASS, OPT_WINDOW,
+	OPT_GROUPS, OPT_MEMBER, OPT_LONGEST, OPT_SHARE, OPT_LOAD_CLASS, OPT_WINDOW,
 };
 
 static const struct option longs[] = {
@@ -114,6 +116,7 @@ static const struct option longs[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ "expect", required_argument, NULL, OPT_EXPECT },
+	{ "longest", required_argument, NULL, OPT_LONGEST },
 	{ "share", required_argument, NULL, OPT_SHARE },
 	{ "drop-caches", no_argument, NULL, 'c' },
 	{ "keep-caches", no_argument, NULL, OPT_KEEP_CACHES },
@@ -266,6 +269,9 @@ static bool parse_measurement(int c, struct run_options *o)
 		return true;
 	case OPT_EXPECT:
 		add_expectations(o, optarg);
+		return true;
+	case OPT_LONGEST:
+		o->longest_ns = args_number("--longest", optarg, 1, MS_MAX) * NSEC_PER_MSEC;
 		return true;
 	case OPT_SHARE:
 		o->share = (u32)args_number("--share", optarg, 1, 100);

@@ -47,7 +47,7 @@ struct measurement {
 	struct sums after;
 	struct probe_result *probe;	/* shared with the probe */
 	bool finished;
-	bool as_expected;		/* the counters, and the share of the load */
+	bool as_expected;		/* the counters, the share of the load, the longest wait */
 	unsigned int starved;		/* workers of the load */
 	int code;			/* of the command */
 };
@@ -282,6 +282,18 @@ static bool check_share(const struct measurement *m)
 	return percent >= options.share && !m->starved;
 }
 
+/* Tell when the probe was kept waiting for longer than it may be. */
+static bool check_longest(const struct measurement *m)
+{
+	u64 ns = m->probe->times[probe_worst(m->probe)].max_ns;
+
+	if (!options.longest_ns || ns <= options.longest_ns)
+		return true;
+	complain("the longest operation took %.1f ms, expected %llu at the most",
+		 (double)ns / NSEC_PER_MSEC, options.longest_ns / NSEC_PER_MSEC);
+	return false;
+}
+
 static void report_conditions(u32 repeat, u64 phase_ms)
 {
 	const char *class = "inherited";
@@ -347,7 +359,7 @@ static void measure(struct measurement *m, u32 repeat)
 	report(m, repeat, phase_ms);
 	if (!m->finished)
 		complain("repeat %u does not end within %llu s", repeat, options.limit_s);
-	m->as_expected = check_counters(m) & check_share(m);
+	m->as_expected = check_counters(m) & check_share(m) & check_longest(m);
 }
 
 /* Also when the program gives up; children leave the mount to their parent. */

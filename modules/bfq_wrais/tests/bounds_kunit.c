@@ -193,6 +193,38 @@ static void bounds_lead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dev.lead, -2048);
 }
 
+/* What is overdue goes at once if it is little, and has its part of the device if it is much. */
+static void bounds_overdue(struct kunit *test)
+{
+	struct wrais_device dev = { };
+	u64 privileged = 0, others = 0;
+	int i;
+
+	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev));
+	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
+	for (i = 0; wrais_overdue_may_go(&dev) && i < 1000; i++) {
+		dev.overdue = true;
+		wrais_charge(&dev, WRAIS_OTHERS, 24);
+	}
+	KUNIT_EXPECT_EQ(test, i, 7);
+
+	for (i = 0; i < 10000; i++) {
+		dev.overdue = wrais_overdue_may_go(&dev);
+		others += dev.overdue ? 1040 : 0;
+		privileged += dev.overdue ? 0 : 528;
+		wrais_charge(&dev, dev.overdue ? WRAIS_OTHERS : WRAIS_PRIVILEGED,
+			     dev.overdue ? 1040 : 528);
+	}
+	KUNIT_EXPECT_LE(test, others * 20, others + privileged + 20 * 1040);
+	KUNIT_EXPECT_GE(test, others * 25, others + privileged);
+
+	/* What the others have besides is not taken from it. */
+	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
+	dev.overdue = false;
+	wrais_charge(&dev, WRAIS_OTHERS, 1000000);
+	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev));
+}
+
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_room),
@@ -205,6 +237,7 @@ static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_random_start),
 	KUNIT_CASE(bounds_debt),
 	KUNIT_CASE(bounds_lead),
+	KUNIT_CASE(bounds_overdue),
 	{}
 };
 

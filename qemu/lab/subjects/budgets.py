@@ -36,7 +36,7 @@ GUEST = {
     "lottery-torture-sums": 110,
     "lottery-torture-core": 120,
     "wrais-api": 20,
-    "wrais-io": 90,
+    "wrais-io": 120,
     "wrais-safety": 250,
     "wrais-safety-smp": 120,
     "ipclat": 70,

@@ -24,10 +24,12 @@ static const struct {
 	{ "dirty", "dirty_breaks" },
 	{ "dirty", "dirty_naps" },
 	{ "dirty", "dirty_holds" },
+	{ "dirty", "dirty_releases" },
 	{ "copy_out", "copy_outs" },
 	{ "inherit", "inherits" },
 	{ "tags", "tag_exemptions" },
 	{ "floor", "floor_turns" },
+	{ "floor", "overdue_turns" },
 };
 
 static bool missing(struct ktap_case *t, const char *name)

@@ -19,7 +19,7 @@ PRIVILEGED = ("--sched", "bfq", "--wrais", "all")
 # What a start is, and the counters that it makes grow.
 PROBES = {
     "fsync": ((), ("copy_outs", "inherits")),
-    "write70": ((), ("dirty_breaks", "dirty_naps", "dirty_holds")),
+    "write70": ((), ("dirty_breaks", "dirty_naps")),
     "think": (("--pages", "6000"), ("think_turns",)),
     "app-direct": (("--pages", "6000"), ("fellow_turns",)),
 }
@@ -36,6 +36,15 @@ CROWD_SIZES = ("--read-size", "1", "--block", "64", "--endless", "50")
 CROWD = (*CROWD_SIZES, "--knob", "floor_window_ms=10000", "--knob", "floor_pct=5")
 # Anybody may have this class; it starts slowly.
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
+# Others' writes beside the privileged are not kept waiting for them.
+BESIDE = ("--sched", "bfq", "--wrais", "all", "--class", "be", "--level", "4", "--load-class", "rt")
+# Who appends or commits: readers and writers, the counter, and the longest that it may take
+# [ms]. Without what is tested it is several times as long.
+WAITS = {
+    "append": (4, 4, "dirty_releases", 3000),
+    "commit": (4, 4, "overdue_turns", 3000),
+    "read-commit": (1, 0, "overdue_turns", 1500),
+}
 NOT_FOR_OTHERS = (
     *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
     *("-think_turns", "-fellow_turns", "-floor_turns", "-random_turns"),
@@ -136,6 +145,15 @@ def _crowd() -> Program:
     return replace(run, debug=False)
 
 
+def _wait(name: str) -> Program:
+    """Somebody else's write, for as long as virtual time shows it."""
+    readers, writers, counter, most = WAITS[name]
+    what = ("--probe", name.rpartition("-")[2], "--endless", "10", "--longest", str(most))
+    what = (*what, "--knob", "floor_pct=0")
+    run = _run(f"wait-{name}", *BESIDE, *what, load=readers, writers=writers, expect=(counter,))
+    return replace(run, debug=False)
+
+
 def _io() -> Boot:
     """The suite of privileged I/O itself: every scheduler, probe and part once.
 
@@ -161,7 +179,8 @@ def _io() -> Boot:
                 _run(f"no-{part}", *PRIVILEGED, "--wrais", f"all,-{part}", *args, expect=expect)
                 for part, (args, expect) in WITHOUT.items()
             ),
-            # Last: the number that they set stays as it is.
+            # Last: the numbers that they set stay as they are.
+            *(_wait(name) for name in WAITS),
             _crowd(),
             _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
             _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
