@@ -25,6 +25,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/sizes.h>
 
 #include "internal.h"
 #include "trace.h"
@@ -33,8 +34,8 @@
 #define WRAIS_ROOM_FOR		HZ
 /* How long the others wait at the most while the privileged write above the threshold. */
 #define WRAIS_HOLD_MAX		(HZ / 2)
-/* What of the headroom is left to the others who have waited for so long, a part of it. */
-#define WRAIS_OTHERS_PART	32
+/* What of the headroom is left to the others who have waited for so long, or half of it. */
+#define WRAIS_OTHERS_ROOM	(SZ_1M >> PAGE_SHIFT)
 /* Whatever the threshold is, the headroom is at most this part of the memory. */
 #define WRAIS_HEADROOM_RAM	16
 
@@ -73,7 +74,7 @@ bool wrais_has_room(unsigned long dirty, unsigned long thresh)
 	unsigned long headroom = wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct));
 
 	if (wrais_current_privileged())
-		headroom -= headroom / WRAIS_OTHERS_PART;
+		headroom -= min(headroom / 2, WRAIS_OTHERS_ROOM);
 	return dirty < thresh + headroom;
 }
 
