@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.guest.console import Kind
-from lab.guest.ext4 import Ext4
+from lab.guest.extents import FileSystem
 from lab.guest.machine import Machine
 from lab.guest.protocol import TIMEOUT_MAX_S
 from lab.paths import CHECKED
@@ -120,7 +120,7 @@ class Boot:
     machine: Machine = field(default_factory=Machine)
     programs: tuple[Program, ...] = ()
     _: KW_ONLY
-    disk: Ext4 | None = None
+    disk: FileSystem | None = None
     defer: bool = False
     host: bool = False
     budget_s: float | None = None

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Protocol
 
 from lab import LabError
-from lab.guest import ext4, image, protocol
+from lab.guest import extents, image, protocol
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Console, Splat
 from lab.guest.initrd import build
@@ -233,7 +233,7 @@ def _prepare(paths: Paths, boot: Boot, files: Files) -> list[str]:
     extra = {
         **boot.files,
         **image.extra(paths, boot.image, log_dir),
-        **ext4.extra(boot.disk, log_dir),
+        **extents.extra(boot.disk, log_dir),
         **{protocol.module(name): file for name, file in found.items()},
     }
     files.initrd.write_bytes(build(paths, boot.render(), extra))

@@ -131,6 +131,8 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
     "emulator": (
         # The file systems of guests that have no disk, and those after a crash.
         _need(have_command, "mke2fs", "e2fsprogs"),
+        _need(have_command, "mkfs.btrfs", "btrfs-progs"),
+        _need(have_command, "mkfs.f2fs", "f2fs-tools"),
         _need(have_command, "mkfs.xfs", "xfsprogs"),
         _need(have_command, "qemu-system-x86_64", "qemu-system-x86"),
     ),

@@ -27,7 +27,8 @@ def names(needs: Iterable[deps.Need]) -> set[str]:
 
 def test_purposes_add_up() -> None:
     found = names(deps.needed(["emulator", "peers"], own_source=False))
-    assert found == {"mke2fs", "mkfs.xfs", "qemu-system-x86_64", "crun", "iperf3", "ip"}
+    mkfs = {"mke2fs", "mkfs.btrfs", "mkfs.f2fs", "mkfs.xfs"}
+    assert found == mkfs | {"qemu-system-x86_64", "crun", "iperf3", "ip"}
 
 
 def test_own_source_needs_no_debian_source() -> None:
@@ -121,7 +122,7 @@ def said(where: deps.System | None, *purposes: str, own: bool = False, root: boo
 def test_without_root_one_line_with_the_command(bare: list[list[str]]) -> None:
     assert said(deps.DEBIAN, "emulator", "peers") == (
         "packages are missing, install them with: sudo apt-get install --no-install-recommends "
-        "crun e2fsprogs iperf3 iproute2 qemu-system-x86 xfsprogs"
+        "btrfs-progs crun e2fsprogs f2fs-tools iperf3 iproute2 qemu-system-x86 xfsprogs"
     )
     assert bare == []
 
@@ -143,8 +144,9 @@ def test_as_root_says_which_first_then_installs(
 ) -> None:
     deps.ensure(["emulator"], False, tmp_path / "log", root=True, where=deps.DEBIAN)
     shown = capsys.readouterr().err
-    assert "installing missing packages: e2fsprogs qemu-system-x86 xfsprogs\n" in shown
-    assert bare == [["e2fsprogs", "qemu-system-x86", "xfsprogs"]]
+    packages = ["btrfs-progs", "e2fsprogs", "f2fs-tools", "qemu-system-x86", "xfsprogs"]
+    assert f"installing missing packages: {' '.join(packages)}\n" in shown
+    assert bare == [packages]
 
 
 def test_ubuntu_has_the_packages_but_not_the_kernel(bare: list[list[str]]) -> None:
@@ -163,7 +165,8 @@ def test_fedora_is_told_its_own_names(bare: list[list[str]]) -> None:
     assert "elfutils-libelf-devel" in text and "libelf-dev " not in text
     without = "libfuse3.a libsqlite3.a libzmq.a"
     assert text.endswith(f"; Fedora has no package with {without}: install from source")
-    assert "sudo dnf install e2fsprogs qemu-system-x86 xfsprogs" in said(deps.FEDORA, "emulator")
+    packages = "btrfs-progs e2fsprogs f2fs-tools qemu-system-x86 xfsprogs"
+    assert f"sudo dnf install {packages}" in said(deps.FEDORA, "emulator")
     assert bare == []
 
 
@@ -172,8 +175,8 @@ def test_elsewhere_the_things_themselves_are_named(
 ) -> None:
     monkeypatch.setattr(deps, "system", lambda: None)
     assert said(None, "emulator") == (
-        "missing: mke2fs mkfs.xfs qemu-system-x86_64 "
-        "(in Debian: e2fsprogs qemu-system-x86 xfsprogs)"
+        "missing: mke2fs mkfs.btrfs mkfs.f2fs mkfs.xfs qemu-system-x86_64 "
+        "(in Debian: btrfs-progs e2fsprogs f2fs-tools qemu-system-x86 xfsprogs)"
     )
 
 

@@ -102,11 +102,23 @@ def test_a_device_is_ready_before_the_first_start() -> None:
         cell = experiment.Cell(v.WRAIS, "lprobe", "1r1w", place.depth or 2, 1, place)
         names = [program.name for program in experiment.boot([cell]).programs]
         assert names[-1] == cell.name
-        assert ("mount-wrais" in names) == bool(place.device) == ("--mount" not in cell.argv())
+        ours = bool(place.device or place.other)
+        assert ("mount-wrais" in names) == ours == ("--mount" not in cell.argv())
         assert ("disk" in names) == (place.disk is not None)
         assert f"--disk {slowdisk.DEVICE} " in words(cell)
     assert any("dm-mod.create" in word for word in places.CRYPT.words(2))
     assert places.LOOP.disk is not None and places.LOOP.disk.size_mb > places.FS.size_mb
+
+
+def test_a_file_system_has_its_modules_before_its_mount() -> None:
+    for place in places.FILE_SYSTEMS:
+        assert place.other is not None and place.disk == place.other
+        boot = experiment.boot([experiment.Cell(v.WRAIS, "lprobe", "1r1w", 2, 1, place)])
+        *before, mount, start = boot.programs
+        loads = [program.argv for program in before if program.argv[0] == "@insmod"]
+        assert loads == [("@insmod", name) for name in boot.machine.modules]
+        assert mount.argv[:4] == ("busybox", "mount", "-t", place.other.type)
+        assert isinstance(start.what, experiment.Cell)
 
 
 def test_other_places_have_goals_and_peers() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.guest import ext4
-from lab.guest.ext4 import UNIT, Ext4
+from lab.guest import ext4, extents
+from lab.guest.ext4 import Ext4
+from lab.guest.extents import UNIT
 
 SMALL = Ext4(size_mb=64, block=4096, journal_mb=4)
 
@@ -59,17 +60,17 @@ def unpacked(data: bytes) -> tuple[int, list[tuple[int, bytes]]]:
 
 
 def test_twice_the_same_bytes(tmp_path: Path) -> None:
-    one = ext4.packed(SMALL, tmp_path / "one").read_bytes()
-    two = ext4.packed(SMALL, tmp_path / "two").read_bytes()
+    one = extents.packed(SMALL, tmp_path / "one").read_bytes()
+    two = extents.packed(SMALL, tmp_path / "two").read_bytes()
     assert one == two
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
 
 
 def test_extents_and_zeros_are_the_image(tmp_path: Path) -> None:
     image = tmp_path / "image"
-    ext4.make(SMALL, image)
-    parts = ext4.extents(image)
-    size, found = unpacked(ext4.pack(64 << 20, parts))
+    SMALL.make(image)
+    parts = extents.extents(image)
+    size, found = unpacked(extents.pack(64 << 20, parts))
     assert (size, found) == (64 << 20, parts)
     whole = bytearray(size)
     for offset, data in parts:
@@ -86,20 +87,20 @@ def test_extents_rise_and_stand_apart(tmp_path: Path) -> None:
         for unit, byte in ((1, b"a"), (2, b"b"), (5, b"\0"), (9, b"c"), (63, b"d")):
             stream.seek(unit * UNIT + 100)
             stream.write(byte)
-    found = [(offset // UNIT, len(data) // UNIT) for offset, data in ext4.extents(image)]
+    found = [(offset // UNIT, len(data) // UNIT) for offset, data in extents.extents(image)]
     assert found == [(1, 2), (9, 1), (63, 1)]
 
 
 def test_a_file_of_zeros_has_no_extents(tmp_path: Path) -> None:
     image = tmp_path / "image"
     image.write_bytes(bytes(3 * UNIT))
-    assert ext4.extents(image) == []
+    assert extents.extents(image) == []
 
 
 def test_a_size_that_is_no_multiple(tmp_path: Path) -> None:
     image = tmp_path / "image"
     image.write_bytes(bytes(UNIT) + b"tail")
-    assert ext4.extents(image) == [(UNIT, b"tail")]
+    assert extents.extents(image) == [(UNIT, b"tail")]
 
 
 def test_a_missing_mke2fs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,12 +116,12 @@ def test_a_failing_mke2fs_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(LabError, match="mke2fs: exit 3: no such luck"):
-        ext4.packed(SMALL, tmp_path / "disk")
+        extents.packed(SMALL, tmp_path / "disk")
     assert not list(tmp_path.glob(".disk*"))
 
 
 def test_files_of_a_guest(tmp_path: Path) -> None:
-    assert ext4.extra(None, tmp_path / "log") == {}
+    assert extents.extra(None, tmp_path / "log") == {}
     assert not (tmp_path / "log").exists()
-    assert ext4.extra(SMALL, tmp_path / "log") == {"lab/disk": tmp_path / "log" / "disk"}
+    assert extents.extra(SMALL, tmp_path / "log") == {"lab/disk": tmp_path / "log" / "disk"}
     assert (tmp_path / "log" / "disk").is_file()

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.guest import ext4
 from lab.guest.ext4 import Ext4
 from lab.host.program import run
 from lab.subjects.wrais.crash import SECTOR, Border, Write
@@ -34,7 +33,7 @@ class E2fs:
 
     def make(self, image: Path) -> None:
         """Write the empty file system to a sparse file."""
-        ext4.make(self.fs, image)
+        self.fs.make(image)
 
     def border(self, _image: Path) -> Border:
         """Where a write may end in a crash.

@@ -229,9 +229,9 @@ QUICK: Scope = (
     Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
     Rows((v.BFQ, v.WRAIS), tuple(SQLITE), ("1r1w",), 2, 2),
     *APPLICATIONS_QUICK,
-    *elsewhere((v.BFQ,), ("idle",), 1, *places.OTHERS),
+    *elsewhere((v.BFQ,), ("idle",), 1, *places.DISKS, *places.CARRIERS, places.XFS),
     *elsewhere((v.WRAIS,), HARD, 1, *places.DISKS),
-    *elsewhere((v.WRAIS,), ("1r1w",), 1, *places.CARRIERS),
+    *elsewhere((v.WRAIS,), ("1r1w",), 1, *places.CARRIERS, places.XFS),
 )
 """Every goal but that of what is compiled out, in fewer starts."""
 
@@ -253,6 +253,7 @@ def boot(group: Sequence[Cell], seed: int = 1) -> Boot:
         accel="icount",
         append=first.place.words(first.depth),
         root=False,
+        modules=first.place.modules,
         seed=seed,
         cpu=CPU,
     )

@@ -24,7 +24,7 @@ EQUALS = (WRAIS, MEMBER)
 """By the real-time class, and by a cgroup of little weight."""
 FLASH = {"disk": places.FLASH.name}
 CARRIED = 1.10
-"""What dm-crypt and loop may take."""
+"""What dm-crypt, loop and XFS may take."""
 
 
 def _start(variant: Variant, depth: int, backgrounds: tuple[str, ...], most: float) -> Goal:
@@ -41,9 +41,9 @@ def _start(variant: Variant, depth: int, backgrounds: tuple[str, ...], most: flo
 
 
 def _start_elsewhere(
-    variant: Variant, place: Place, backgrounds: tuple[str, ...], most: float
+    variant: Variant, place: Place, backgrounds: tuple[str, ...], most: float, judged: bool = True
 ) -> Goal:
-    """The same on another disk, or by what brings the requests to it."""
+    """The same on another disk or file system, or by what brings the requests to it."""
     return Goal(
         name=f"start / idle, {variant.label}, {place.label}, {', '.join(backgrounds)}",
         metric="startup_over_idle",
@@ -51,6 +51,7 @@ def _start_elsewhere(
         where={"background": backgrounds, "probe": "lprobe", "disk": place.name},
         by="background",
         high=most,
+        judged=judged,
         quoted=(DOCUMENT,),
     )
 
@@ -65,10 +66,15 @@ ELSEWHERE = (
     *(
         _start_elsewhere(variant, place, LOADED, CARRIED)
         for variant in EQUALS
-        for place in places.CARRIERS
+        for place in (*places.CARRIERS, places.XFS)
+    ),
+    *(
+        _start_elsewhere(variant, place, LOADED, CARRIED, judged=False)
+        for variant in EQUALS
+        for place in places.REPORTED
     ),
 )
-"""Other disks than the phone's flash, and what lies between it and the file system."""
+"""Other disks than the phone's flash, what lies between it and the file system, and others."""
 
 
 def _applications(background: str, judged: bool) -> tuple[Goal, ...]:

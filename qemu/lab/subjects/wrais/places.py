@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the files of a start are: a disk, and what lies between it and their ext4."""
+"""Where the files of a start are: a disk, its file system, and what lies between the two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 from lab.guest import slowdisk
 from lab.guest.boot import Program
-from lab.guest.ext4 import Ext4
+from lab.guest.ext4 import FS_UUID, Ext4
+from lab.guest.extents import FileSystem
+from lab.guest.mkfs import Mkfs
 
 FOLDER = "/run/wrais"
 """Where the file system of the start is mounted."""
@@ -17,6 +19,18 @@ LOWER = "/run/lower"
 """Where the file of a loop device is."""
 SIZE_MB = slowdisk.SIZE_MB
 FS = Ext4(size_mb=SIZE_MB, block=4096, journal_mb=32)
+
+XFS_FS = Mkfs("xfs", SIZE_MB, ("-q", "-s", "size=4096", "-l", "size=64m", "-m", f"uuid={FS_UUID}"))
+BTRFS_FS = Mkfs(
+    "btrfs",
+    SIZE_MB,
+    ("-q", "-d", "single", "-m", "dup", "-U", FS_UUID),
+    (
+        *("xxhash", "zstd_common", "zstd_compress", "zstd_decompress", "zlib_deflate"),
+        *("lzo_compress", "lzo_decompress", "xor", "raid6_pq", "btrfs"),
+    ),
+)
+F2FS_FS = Mkfs("f2fs", SIZE_MB, ("-q", "-w", "4096", "-U", FS_UUID), ("crc32_generic", "f2fs"))
 
 _LIBRARIES = "lib/x86_64-linux-gnu"
 BUSYBOX = (
@@ -46,8 +60,8 @@ def _folder(path: str) -> Program:
     return _tool(f"folder-{path.rpartition('/')[2]}", "busybox", "mkdir", "-p", path)
 
 
-def _mount(device: str, path: str) -> Program:
-    argv = ("busybox", "mount", "-t", "ext4", "-o", "noatime", device, path)
+def _mount(device: str, path: str, kind: str = "ext4") -> Program:
+    argv = ("busybox", "mount", "-t", kind, "-o", "noatime", device, path)
     return _tool(f"mount-{path.rpartition('/')[2]}", *argv)
 
 
@@ -62,6 +76,7 @@ class Place:
     """`name` is the parameter of the records. Its disk has that `depth`, if it has one only.
 
     With a `device` the start's file system is made there, and not on the disk itself.
+    `other` is the file system of the start if that is not ext4.
     """
 
     name: str
@@ -69,6 +84,7 @@ class Place:
     timing: slowdisk.Timing = slowdisk.FLASH
     depth: int | None = None
     device: str = ""
+    other: Mkfs | None = None
     disk_mb: int = SIZE_MB
     mem_mb: int = 3072
 
@@ -78,11 +94,18 @@ class Place:
         return self.disk_mb > SIZE_MB
 
     @property
-    def disk(self) -> Ext4 | None:
+    def disk(self) -> FileSystem | None:
         """The file system that the host lays onto the disk."""
+        if self.other:
+            return self.other
         if self.device and not self.lower:
             return None
         return Ext4(size_mb=self.disk_mb, block=4096, journal_mb=32)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Kernel modules that the guest has to load."""
+        return self.other.modules if self.other else ()
 
     def words(self, depth: int) -> tuple[str, ...]:
         """Kernel arguments."""
@@ -95,12 +118,17 @@ class Place:
 
     def mount(self) -> tuple[str, ...]:
         """What wrais-run is to mount."""
-        return () if self.device else ("--mount",)
+        return () if self.device or self.other else ("--mount",)
 
     def programs(self) -> Iterator[Program]:
         """What makes it ready, first in every boot."""
         if self.disk:
             yield Program("disk", slowdisk.DISK, 40, busy_s=1)
+        for module in self.modules:
+            yield Program(f"load-{module}", ("@insmod", module))
+        if self.other:
+            yield _folder(FOLDER)
+            yield _mount(slowdisk.DEVICE, FOLDER, self.other.type)
         if self.lower:
             yield _folder(LOWER)
             yield _mount(slowdisk.DEVICE, LOWER)
@@ -121,4 +149,10 @@ CRYPT = Place("crypt", "dm-crypt", depth=2, device="/dev/dm-0")
 LOOP = Place("loop", "loop over ext4", depth=2, device="/dev/loop0", disk_mb=2048, mem_mb=5120)
 DISKS = (SEEK, CLOUD)
 CARRIERS = (CRYPT, LOOP)
-OTHERS = (*DISKS, *CARRIERS)
+XFS = Place("xfs", "XFS", depth=2, other=XFS_FS)
+BTRFS = Place("btrfs", "btrfs", depth=2, other=BTRFS_FS)
+F2FS = Place("f2fs", "f2fs", depth=2, other=F2FS_FS)
+REPORTED = (BTRFS, F2FS)
+"""No goal for them: what they do is said."""
+FILE_SYSTEMS = (XFS, *REPORTED)
+OTHERS = (*DISKS, *CARRIERS, *FILE_SYSTEMS)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import LabError
+from lab.guest.mkfs import Mkfs
 from lab.host.program import run
 from lab.subjects.wrais.crash import Border
 from lab.subjects.wrais.promise import Kind, Problem
@@ -35,12 +35,9 @@ class Xfs:
 
     def make(self, image: Path) -> None:
         """Write the empty file system to a sparse file. Raises LabError (exit code 1)."""
-        image.unlink(missing_ok=True)
-        data = f"file,size={self.size_mb}m,agcount={self.groups}"
-        options = ("-d", data, "-l", f"size={self.log_mb}m", "-m", f"uuid={FS_UUID}")
-        done = run("mkfs.xfs", "-q", "--unsupported", *options, str(image))
-        if done.status:
-            raise LabError(f"mkfs.xfs: exit {done.status}: {done.said.strip()}", exit_code=1)
+        data, log = f"agcount={self.groups}", f"size={self.log_mb}m"
+        options = ("-q", "--unsupported", "-d", data, "-l", log, "-m", f"uuid={FS_UUID}")
+        Mkfs(self.type, self.size_mb, options).make(image)
 
     def border(self, image: Path) -> Border:
         """Where a write may end in a crash: between two blocks, and in the log at any sector.
