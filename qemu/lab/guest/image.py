@@ -14,11 +14,16 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from lab import LabError
+from lab.host.program import run
 from lab.paths import Paths
 
 READER = "rdsquashfs"
 LINK = re.compile(r"slink (\S+) \d+ \d+ \d+ (\S+)")
 LINKS_MAX = 40
+ELF = b"\x7fELF"
+NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(\S+)\]")
+LIBRARIES = "lib/x86_64-linux-gnu"
+LOADER = "ld-linux-x86-64.so.2"
 
 
 def _read(image: Path, *args: str) -> bytes:
@@ -57,21 +62,39 @@ def resolve(name: str, targets: Mapping[str, str]) -> str:
     return done
 
 
+def libraries(file: Path) -> list[str]:
+    """Names in an image of the shared libraries that a file of it asks for."""
+    with file.open("rb") as start:
+        if start.read(len(ELF)) != ELF:
+            return []
+    said = run("readelf", "--dynamic", "--wide", str(file)).said
+    return [
+        f"lib64/{name}" if name == LOADER else f"{LIBRARIES}/{name}"
+        for name in NEEDED.findall(said)
+    ]
+
+
 def extra(paths: Paths, names: Collection[str], log_dir: Path) -> dict[str, Path]:
     """More files for the initramfs: these of the root image, with links followed; made in log_dir.
 
-    Raises LabError (exit code 1) if there is no image, or no such file in it.
+    What a program of them is linked with comes with it.  Raises LabError (exit code 1) if there
+    is no image, or no such file in it.
     """
     if not names:
         return {}
     if not paths.rootfs.is_file():
         raise LabError(f"{paths.rootfs} is missing: make rootfs", exit_code=1)
     targets = links(_read(paths.rootfs, "--describe").decode())
-    found = {}
-    for name in names:
+    found: dict[str, Path] = {}
+    left = [*names]
+    while left:
+        name = left.pop()
+        if name in found:
+            continue
         file = log_dir / "image" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_read(paths.rootfs, "--cat", resolve(name, targets)))
         file.chmod(0o755)
         found[name] = file
+        left += libraries(file)
     return found

@@ -78,6 +78,13 @@ def test_a_file_is_taken_under_the_name_that_was_asked_for(paths: Paths, tmp_pat
     assert found["lib64/ld.so"].stat().st_mode & 0o777 == 0o755
 
 
+def test_libraries_come_with_their_program() -> None:
+    """By the name under which the loader looks for them; a script has none."""
+    program = Path("/bin/true")
+    assert f"{image.LIBRARIES}/libc.so.6" in image.libraries(program)
+    assert image.libraries(Path(__file__)) == []
+
+
 @pytest.mark.usefixtures("reader")
 def test_what_is_not_in_the_image_is_named(paths: Paths, tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"--cat usr/bin/none: no usr/bin/none") as caught:
