@@ -1,7 +1,7 @@
 # The privileged I/O tool, what measures it, its tests, and what each is made of beside
 # its own file.
 
-programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-run wrais-sqlite)
+programs += $(addprefix wrais/,lprobe wrais wrais-load wrais-pgbench wrais-run wrais-sqlite)
 tests += $(addprefix wrais/tests/,wrais-api wrais-disk wrais-crash wrais-safety wrais-times)
 
 lprobe-parts := probe app app_engine
@@ -12,7 +12,8 @@ wrais-load-parts := load
 wrais-run-parts := control load probe app app_engine run_options run_setup run_groups run_trace
 wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices carriers groups fuse disruptions ends) \
 	control privilege no_dlopen tests/validate
-wrais-sqlite-parts := no_dlopen
+wrais-pgbench-parts := times
+wrais-sqlite-parts := no_dlopen times
 
 # the real libraries, from the distribution
 wrais-safety-libs := -Wl,--wrap=dlopen -lfuse3

@@ -15,8 +15,7 @@
 #include "ioprio.h"
 #include "json.h"
 #include "memory.h"
-#include "probe.h"
-#include "quantile.h"
+#include "times.h"
 
 #define ROW_BYTES_MAX	65536U
 
@@ -222,25 +221,12 @@ static void write_samples(const char *path, const double *ms, u32 count)
 
 static void report(const struct options *o, double *ms, u32 count, double seconds)
 {
-	double mean = mean_of(ms, count);
-	u32 i, stalls = 0;
-
-	for (i = 0; i < count; i++)
-		stalls += ms[i] > STALL_MS;
-	sort_samples(ms, count);
 	json_open();
 	json_text("journal", journals[o->journal]);
 	json_number("commits", count);
 	json_number("rows", o->rows);
 	json_real("elapsed_s", seconds);
-	json_real("mean_ms", mean);
-	json_real("p01_ms", quantile(ms, count, 0.01));
-	json_real("p50_ms", quantile(ms, count, 0.5));
-	json_real("p90_ms", quantile(ms, count, 0.9));
-	json_real("p99_ms", quantile(ms, count, 0.99));
-	json_real("p999_ms", quantile(ms, count, 0.999));
-	json_real("max_ms", quantile(ms, count, 1));
-	json_number("stalls_over_300ms", stalls);
+	report_times(ms, count);
 	json_text("sqlite", sqlite3_libversion());
 	json_close();
 }
