@@ -27,6 +27,7 @@ PACKAGES = (
     "iperf3",
     "iproute2",
     "kmod",
+    "postgresql-15",
     "procps",
     "rt-tests",
     "stress-ng",
@@ -41,6 +42,10 @@ LEFT_OUT = (
     "/usr/share/lintian/*",
     "/usr/share/locale/*",
     "/usr/share/man/*",
+    # PostgreSQL's own compiler of queries, which has a library of 100 MB.
+    "/usr/lib/*/libLLVM-*",
+    "/usr/lib/llvm-*",
+    "/usr/lib/postgresql/*/lib/bitcode/*",
 )
 
 # The guest decompresses in an emulator: lz4 costs least there.

@@ -18,7 +18,7 @@ from lab.guest.ktap import Status
 from lab.guest.result import BootResult, ProgramResult
 from lab.report.goals import Verdict, find, judge_all, value
 from lab.report.records import Record, write_json
-from lab.subjects.wrais import experiment, places
+from lab.subjects.wrais import experiment, pgbench, places
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.figures import draw
 from lab.subjects.wrais.goals import GOALS
@@ -59,7 +59,7 @@ def recorded() -> list[Record]:
 def test_full_plan_covers_the_issue() -> None:
     cells = experiment.cells(experiment.FULL)
     assert all(cell.repeats >= 5 for cell in cells)
-    assert {cell.probe for cell in cells} == {*experiment.PROBES, *experiment.SQLITE}
+    assert {cell.probe for cell in cells} == {*experiment.PROBES, *experiment.DATABASES}
     assert {cell.depth for cell in cells if cell.place == places.FLASH} == {2, 8}
     assert {cell.background for cell in cells} == set(experiment.BACKGROUNDS)
     names = {cell.variant.name for cell in cells}
@@ -119,6 +119,17 @@ def test_a_file_system_has_its_modules_before_its_mount() -> None:
         assert loads == [("@insmod", name) for name in boot.machine.modules]
         assert mount.argv[:4] == ("busybox", "mount", "-t", place.other.type)
         assert isinstance(start.what, experiment.Cell)
+
+
+def test_a_database_is_there_before_the_first_start() -> None:
+    cell = experiment.Cell(v.WRAIS, experiment.PGBENCH, "1r1w", 2, 1, pgbench.PLACE)
+    boot = experiment.boot([cell])
+    *_, mount, cluster, start = boot.programs
+    assert mount.argv[:4] == ("busybox", "mount", "-t", "ext4")
+    assert cluster.argv[:2] == ("wrais-pgbench", "--make")
+    assert cluster.argv[-1] == start.argv[-1] == pgbench.CLUSTER_DIR
+    assert "--mount" not in start.argv and "--class rt" in words(cell)
+    assert "usr/lib/postgresql/15/bin/postgres" in boot.image
 
 
 def test_other_places_have_goals_and_peers() -> None:
@@ -194,7 +205,7 @@ def test_compiled_out_has_a_switched_off_start_of_the_same_kind_beside_it() -> N
 
 
 def test_each_metric_has_its_records(recorded: list[Record]) -> None:
-    unrecorded = {"switched_off_pct", "background_window_mbps", "fair_share"}
+    unrecorded = {"switched_off_pct", "background_window_mbps", "fair_share", "pgbench_ms"}
     assert {record.metric for record in recorded} == set(UNITS) - unrecorded
     for metric in UNITS:
         found = find(recorded, metric)
@@ -296,6 +307,30 @@ def test_commits_stand_between_the_lines_of_the_driver() -> None:
     assert {record.n for record in records} == {2}
 
 
+def test_transactions_have_quantiles() -> None:
+    cells = [
+        replace(cell, probe=experiment.PGBENCH, place=pgbench.PLACE, repeats=1)
+        for cell in (IDLE, BUSY)
+    ]
+    row = {**COMMITS, "tool": "wrais-pgbench", "clients": 4, "transactions": 900}
+    del row["journal"], row["commits"]
+    driver = {"tool": "wrais-run", "repeat": 1, "startup_s": 3}
+    rows = {
+        cell.name: [{**row, "p99_ms": took}, driver]
+        for cell, took in zip(cells, (30, 90), strict=True)
+    }
+    records = printed(cells, rows)
+    where = {"background": "1r1w", "quantile": "p99", "disk": "database", "probe": "pgbench"}
+    assert value(records, "pgbench_ms", "bfq", **where) == 90
+    privileged = [replace(r, variant="wrais") for r in records if r.params["background"] != "idle"]
+    (name,) = [goal.name for goal in GOALS if goal.metric == "pgbench_ms"]
+    for most, met in ((90, True), (91, False)):
+        at_most = [
+            replace(r, value=most) if r.params["quantile"] == "p99" else r for r in privileged
+        ]
+        assert verdicts([*records, *at_most])[name].met is met
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
@@ -322,6 +357,8 @@ def missed(records: Sequence[Record]) -> list[str]:
 
 
 NOT_RECORDED = (
+    "99 % quantile of SQLite's commits, privileged 1r1w / idle",
+    "99 % quantile of PostgreSQL's transactions, privileged 1r1w / idle",
     "what the disk does, privileged / stock, think, 1r1w",
     "what the disk does, privileged / stock, random, 1r1w",
     "start / idle, privileged, depth 8, 4r4w",

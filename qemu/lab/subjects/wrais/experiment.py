@@ -15,7 +15,7 @@ from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.subjects.wrais import applications as a
-from lab.subjects.wrais import places
+from lab.subjects.wrais import pgbench, places
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.places import FOLDER, Place
 from lab.subjects.wrais.variants import Variant
@@ -33,6 +33,9 @@ PROBES = {
 """Probes of wrais-run, with about their guest seconds on an idle disk."""
 SQLITE = {"sqlite-wal": "wal", "sqlite-delete": "delete"}
 """The second application: commits of a real database, and its journal modes."""
+PGBENCH = "pgbench"
+"""The third: transactions of a server with processes of its own."""
+DATABASES = (*SQLITE, PGBENCH)
 STARTUPS = ("lprobe", "fsync", "write70", "think", "random", *a.APPS)
 """Probes that end, and so have a start-up time."""
 
@@ -50,6 +53,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "fair_share": ("endless",),
     "unfinished": STARTUPS,
     "sqlite_commit_ms": tuple(SQLITE),
+    "pgbench_ms": (PGBENCH,),
     "switched_off_pct": SWITCHED_OFF,
 }
 """Metrics of the experiment and the probes that measure each."""
@@ -63,7 +67,7 @@ COMMITS = 300
 COMMITS_S = 30
 """Commits of the database in one run, and guest seconds after which it is enough of them."""
 COMMIT_MOST_S = 90
-"""Guest seconds that the last commit may take."""
+"""Guest seconds that the last commit may take, and a server to start and to stop."""
 
 CPU = "max,-erms,-fsrm"
 """Copies in words of 8 bytes: a byte an instruction is a byte a nanosecond."""
@@ -122,6 +126,8 @@ class Cell:
         """What is started."""
         if self.probe in KINDS["background_window_mbps"]:
             return ("--probe", self.probe, "--window", str(a.WINDOW_S))
+        if self.probe == PGBENCH:
+            return ("--", *pgbench.COMMAND)
         if self.probe not in SQLITE:
             return ("--probe", self.probe)
         amount = ("--commits", str(COMMITS), "--seconds", str(COMMITS_S))
@@ -130,7 +136,7 @@ class Cell:
 
     def limit_s(self) -> int:
         """Guest seconds after which a probe is ended; none may be ended on an idle disk."""
-        if self.probe in SQLITE:
+        if self.probe in DATABASES:
             return COMMITS_S + COMMIT_MOST_S
         return max(LIMIT_S, 2 * PROBES[self.probe])
 
@@ -205,6 +211,7 @@ FULL: Scope = (
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), ("think", "random"), IDLE_1R1W, 2, 5),
     Rows((v.BFQ, v.WRAIS, v.without("floor")), ("endless",), ("1r1w",), 2, 5),
     Rows((v.BFQ, v.BE0, v.SIMPLE_RT, v.WRAIS), tuple(SQLITE), IDLE_1R1W, 2, 5),
+    Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), (PGBENCH,), IDLE_1R1W, 2, 5, pgbench.PLACE),
     Rows(v.ABLATIONS, ("lprobe", "fsync", "write70"), ("4r4w",), 2, 5),
     Rows(v.ABLATIONS, ("lprobe",), ("1r1w",), 2, 5),
     Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
@@ -228,6 +235,9 @@ QUICK: Scope = (
     Rows((v.BFQ,), ("think", "random"), ("idle",), 2, 1),
     Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
     Rows((v.BFQ, v.WRAIS), tuple(SQLITE), ("1r1w",), 2, 2),
+    Rows((v.BFQ,), (*SQLITE,), ("idle",), 2, 1),
+    Rows((v.BFQ,), (PGBENCH,), ("idle",), 2, 1, pgbench.PLACE),
+    Rows((v.WRAIS,), (PGBENCH,), ("1r1w",), 2, 1, pgbench.PLACE),
     *APPLICATIONS_QUICK,
     *elsewhere((v.BFQ,), ("idle",), 1, *places.DISKS, *places.CARRIERS, places.XFS),
     *elsewhere((v.WRAIS,), HARD, 1, *places.DISKS),
@@ -240,7 +250,7 @@ DEMO: Scope = (Rows((v.BFQ, v.WRAIS), ("lprobe",), ("idle", "1r", "1w", "1r1w"),
 
 def cells(scope: Scope, only: str | None = None) -> list[Cell]:
     """The cells of a scope; with `only`, those that the metric needs, idle reference included."""
-    wanted = {*PROBES, *SQLITE} if only is None else set(KINDS[only])
+    wanted = {*PROBES, *DATABASES} if only is None else set(KINDS[only])
     return [cell for rows in scope for cell in rows.cells() if cell.probe in wanted]
 
 

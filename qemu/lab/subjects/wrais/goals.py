@@ -9,7 +9,7 @@ from lab.guest import slowdisk
 from lab.report.goals import Goal
 from lab.subjects.wrais import applications as a
 from lab.subjects.wrais import places
-from lab.subjects.wrais.experiment import DEPTHS, LOADED, SQLITE, SWITCHED_OFF
+from lab.subjects.wrais.experiment import DEPTHS, LOADED, PGBENCH, SQLITE, SWITCHED_OFF
 from lab.subjects.wrais.places import Place
 from lab.subjects.wrais.variants import BFQ, GROUPED, MEMBER, WRAIS, Variant
 
@@ -97,6 +97,28 @@ def _applications(background: str, judged: bool) -> tuple[Goal, ...]:
         high=1.05,
     )
     return (each, mean)
+
+
+def _database(metric: str, what: str, probes: tuple[str, ...]) -> Goal:
+    """A database beside load, against itself with stock BFQ on an idle disk."""
+    return Goal(
+        name=f"99 % quantile of {what}, privileged 1r1w / idle",
+        metric=metric,
+        variant=WRAIS.name,
+        where={"background": "1r1w", "probe": probes, "quantile": "p99"},
+        by="probe",
+        over=BFQ.name,
+        over_where={"background": "idle"},
+        high=3.0,
+        form=".2f",
+        quoted=(DOCUMENT,),
+    )
+
+
+DATABASES = (
+    _database("sqlite_commit_ms", "SQLite's commits", tuple(SQLITE)),
+    _database("pgbench_ms", "PostgreSQL's transactions", (PGBENCH,)),
+)
 
 
 def _wait(over: Variant, judged: bool) -> Goal:
@@ -227,6 +249,7 @@ GOALS = (
         form="+.3f",
         quoted=QUOTED,
     ),
+    *DATABASES,
     *APPLICATIONS,
     *ELSEWHERE,
 )

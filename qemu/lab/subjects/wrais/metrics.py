@@ -17,13 +17,13 @@ from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import Statistic, summarise
 from lab.subjects.wrais.applications import APP_MEAN, APPS, PAIR
-from lab.subjects.wrais.experiment import SQLITE, STARTUPS, Cell
-from lab.subjects.wrais.output import QUANTILES, ProbeRow, SqliteRow
+from lab.subjects.wrais.experiment import PGBENCH, SQLITE, STARTUPS, Cell
+from lab.subjects.wrais.output import QUANTILES, PgbenchRow, ProbeRow, SqliteRow
 from lab.subjects.wrais.variants import BFQ, PLAIN
 
 NAME = "wrais"
-Row = TypeVar("Row", ProbeRow, SqliteRow)
-RAW = ("probe", "sqlite")
+Row = TypeVar("Row", ProbeRow, SqliteRow, PgbenchRow)
+RAW = ("probe", "sqlite", "pgbench")
 """Names of the raw tables."""
 
 UNITS = {
@@ -37,6 +37,7 @@ UNITS = {
     "fair_share": "ratio",
     "unfinished": "count",
     "sqlite_commit_ms": "ms",
+    "pgbench_ms": "ms",
     "switched_off_pct": "%",
 }
 """Metrics and their units."""
@@ -95,14 +96,21 @@ def _fair_share(row: ProbeRow) -> float:
     return max(less, 0.0) / more
 
 
-def _sqlite_samples(cell: Cell, row: SqliteRow, run: str) -> Iterator[Sample]:
-    """Quantiles of the commits of one run."""
-    for quantile, field in QUANTILES.items():
-        yield _sample(cell, "sqlite_commit_ms", getattr(row, field), run, quantile=quantile)
+def _quantiles(
+    cell: Cell, metric: str, rows: Sequence[SqliteRow | PgbenchRow], seed: int
+) -> Iterator[Sample]:
+    """Quantiles of each run of a database."""
+    for repeat, row in enumerate(rows, 1):
+        for quantile, field in QUANTILES.items():
+            value = getattr(row, field)
+            yield _sample(cell, metric, value, f"{seed}.{repeat}", quantile=quantile)
 
 
 def _tabulate(
-    raw: dict[str, RawTable], name: str, cell: Cell, rows: Sequence[ProbeRow | SqliteRow]
+    raw: dict[str, RawTable],
+    name: str,
+    cell: Cell,
+    rows: Sequence[ProbeRow | SqliteRow | PgbenchRow],
 ) -> None:
     """Add rows to a raw table, as the tool printed them."""
     names: list[str] = [field.name for field in dataclasses.fields(rows[0])]
@@ -140,8 +148,12 @@ def _cell_samples(
     if cell.probe in SQLITE:
         commits = _all_of(cell, read_rows(SqliteRow, lines, beside=(ProbeRow.TOOL,)))
         _tabulate(raw, "sqlite", cell, commits)
-        for repeat, commit in enumerate(commits, 1):
-            yield from _sqlite_samples(cell, commit, f"{seed}.{repeat}")
+        yield from _quantiles(cell, "sqlite_commit_ms", commits, seed)
+        return
+    if cell.probe == PGBENCH:
+        runs = _all_of(cell, read_rows(PgbenchRow, lines, beside=(ProbeRow.TOOL,)))
+        _tabulate(raw, "pgbench", cell, runs)
+        yield from _quantiles(cell, "pgbench_ms", runs, seed)
         return
     starts = _all_of(cell, read_rows(ProbeRow, lines))
     _tabulate(raw, "probe", cell, starts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The rows of wrais-run and of the database that it starts."""
+"""The rows of wrais-run and of the databases that it starts."""
 
 from __future__ import annotations
 
@@ -36,6 +36,20 @@ class SqliteRow:
     TOOL: ClassVar[str] = "wrais-sqlite"
     journal: str
     commits: int
+    elapsed_s: float
+    p50_ms: float
+    p90_ms: float
+    p99_ms: float
+    max_ms: float
+
+
+@dataclass(frozen=True)
+class PgbenchRow:
+    """One run of pgbench: quantiles of the transactions in milliseconds."""
+
+    TOOL: ClassVar[str] = "wrais-pgbench"
+    clients: int
+    transactions: int
     elapsed_s: float
     p50_ms: float
     p90_ms: float

@@ -32,17 +32,7 @@ BTRFS_FS = Mkfs(
 )
 F2FS_FS = Mkfs("f2fs", SIZE_MB, ("-q", "-w", "4096", "-U", FS_UUID), ("crc32_generic", "f2fs"))
 
-_LIBRARIES = "lib/x86_64-linux-gnu"
-BUSYBOX = (
-    "bin/busybox",
-    "lib64/ld-linux-x86-64.so.2",
-    *(f"{_LIBRARIES}/{name}" for name in ("libc.so.6", "libresolv.so.2")),
-)
-MKE2FS = (
-    *("sbin/mke2fs", *BUSYBOX),
-    *(f"{_LIBRARIES}/{name}" for name in ("libext2fs.so.2", "libcom_err.so.2")),
-    *(f"{_LIBRARIES}/{name}" for name in ("libblkid.so.1", "libuuid.so.1", "libe2p.so.2")),
-)
+TOOLS = ("bin/busybox", "sbin/mke2fs")
 """What the guest takes of the root image, which would not be virtual time."""
 
 CIPHER = "aes-xts-plain64"
@@ -53,7 +43,7 @@ SECTOR = 4096
 
 def _tool(name: str, *argv: str, seconds: int = 30, busy_s: float = 0.1) -> Program:
     """A program of the root image that makes something ready."""
-    return Program(name, argv, seconds, image=MKE2FS, busy_s=busy_s)
+    return Program(name, argv, seconds, image=TOOLS, busy_s=busy_s)
 
 
 def _folder(path: str) -> Program:
@@ -76,7 +66,8 @@ class Place:
     """`name` is the parameter of the records. Its disk has that `depth`, if it has one only.
 
     With a `device` the start's file system is made there, and not on the disk itself.
-    `other` is the file system of the start if that is not ext4.
+    `other` is the file system of the start if that is not ext4; `first` is what makes more
+    files there, for all starts of a boot.
     """
 
     name: str
@@ -85,6 +76,7 @@ class Place:
     depth: int | None = None
     device: str = ""
     other: Mkfs | None = None
+    first: tuple[Program, ...] = ()
     disk_mb: int = SIZE_MB
     mem_mb: int = 3072
 
@@ -118,7 +110,7 @@ class Place:
 
     def mount(self) -> tuple[str, ...]:
         """What wrais-run is to mount."""
-        return () if self.device or self.other else ("--mount",)
+        return () if self.device or self.other or self.first else ("--mount",)
 
     def programs(self) -> Iterator[Program]:
         """What makes it ready, first in every boot."""
@@ -126,9 +118,9 @@ class Place:
             yield Program("disk", slowdisk.DISK, 40, busy_s=1)
         for module in self.modules:
             yield Program(f"load-{module}", ("@insmod", module))
-        if self.other:
+        if self.other or self.first:
             yield _folder(FOLDER)
-            yield _mount(slowdisk.DEVICE, FOLDER, self.other.type)
+            yield _mount(slowdisk.DEVICE, FOLDER, self.other.type if self.other else "ext4")
         if self.lower:
             yield _folder(LOWER)
             yield _mount(slowdisk.DEVICE, LOWER)
@@ -140,6 +132,7 @@ class Place:
             yield _folder(FOLDER)
             yield _make_ext4(self.device)
             yield _mount(self.device, FOLDER)
+        yield from self.first
 
 
 FLASH = Place("flash", "a phone's flash")
