@@ -18,6 +18,7 @@ from lab.guest.ktap import Status
 from lab.guest.result import BootResult, ProgramResult
 from lab.report.goals import Verdict, find, judge_all, value
 from lab.report.records import Record, write_json
+from lab.subjects.wrais import applications as a
 from lab.subjects.wrais import experiment, pgbench, places
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.figures import draw
@@ -68,6 +69,23 @@ def test_full_plan_covers_the_issue() -> None:
     for name in wanted:
         rows = {cell.background for cell in cells if cell.variant.name == name}
         assert rows == set(experiment.BACKGROUNDS)
+
+
+def test_the_baseline_is_in_every_table() -> None:
+    """What the privileged do, the real-time class with two parts does as well."""
+    cells = experiment.cells(experiment.FULL)
+    baseline = {
+        v.WRAIS: v.SIMPLE_RT,
+        v.GROUPED: v.SIMPLE_RT_GROUPED,
+        v.MEMBER: v.SIMPLE_RT_GROUPED,
+        a.PAIR: a.PAIR_SIMPLE,
+        a.BESIDE: a.BESIDE_SIMPLE,
+    }
+    for cell in cells:
+        base = baseline.get(cell.variant)
+        if base == v.SIMPLE_RT_GROUPED and cell.place != places.FLASH:
+            base = v.SIMPLE_RT
+        assert base is None or replace(cell, variant=base) in cells, cell
 
 
 @pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)

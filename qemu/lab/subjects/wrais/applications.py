@@ -6,7 +6,7 @@ Names of wrais-run's probes and the variants that they need; experiment.py has t
 
 from __future__ import annotations
 
-from lab.subjects.wrais.variants import ALL_PARTS, Variant
+from lab.subjects.wrais.variants import ALL_PARTS, SIMPLE, Variant
 
 APPS = {"app-uring": 1, "app-direct": 2, "app-mmap": 3, "app-aio": 5, "app-pread": 10}
 """Start-ups of real applications' shape, with about their guest seconds on an idle disk."""
@@ -27,10 +27,15 @@ FAIR_LOAD = "1r"
 """One privileged reader as the load of another."""
 
 PAIR = Variant("wrais-pair", "two privileged", klass="rt", level=0, parts=ALL_PARTS, load="rt")
+PAIR_SIMPLE = Variant(
+    "rt-simple-pair", "two of RT/0, no raising", klass="rt", level=0, parts=SIMPLE, load="rt"
+)
+PAIRS = (PAIR, PAIR_SIMPLE)
 BESIDE = Variant("wrais-beside", "beside the privileged", parts=ALL_PARTS, load="rt")
 """The load is privileged, the probe is not."""
 BESIDE_RT0 = Variant("bfq-beside-rt0", "BFQ, beside RT/0", load="rt")
-BESIDE_ANY = (BESIDE, BESIDE_RT0)
+BESIDE_SIMPLE = Variant("rt-simple-beside", "beside RT/0, no raising", parts=SIMPLE, load="rt")
+BESIDE_ANY = (BESIDE, BESIDE_RT0, BESIDE_SIMPLE)
 
 
 def group(probe: str) -> str:

@@ -188,9 +188,9 @@ def elsewhere(
 APPLICATIONS: Scope = (
     Rows((v.BFQ,), tuple(a.APPS), IDLE_1R1W, 2, 5),
     Rows((v.WRAIS, v.SIMPLE_RT), tuple(a.APPS), HARD, 2, 5),
-    Rows((v.WRAIS,), ("endless-random",), ("1r1w",), 2, 5),
-    Rows((v.WRAIS,), ("endless-write", "endless-fsync"), ("1r",), 2, 5),
-    Rows((a.PAIR,), ("endless",), (a.FAIR_LOAD,), 2, 5),
+    Rows((v.WRAIS, v.SIMPLE_RT), ("endless-random",), ("1r1w",), 2, 5),
+    Rows((v.WRAIS, v.SIMPLE_RT), ("endless-write", "endless-fsync"), ("1r",), 2, 5),
+    Rows(a.PAIRS, ("endless",), (a.FAIR_LOAD,), 2, 5),
     Rows((v.BFQ, *a.BESIDE_ANY), tuple(a.WAITS), ("1r1w",), 2, 5),
 )
 APPLICATIONS_QUICK: Scope = (
@@ -207,9 +207,9 @@ FULL: Scope = (
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), ("lprobe",), tuple(BACKGROUNDS), 8, 5),
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), ("fsync", "write70"), ("idle", *HARD), 2, 5),
     Rows(v.IN_GROUPS, ("lprobe",), LOADED, 2, 5),
-    Rows((v.GROUPED, v.MEMBER), ("fsync", "write70"), HARD, 2, 5),
+    Rows((v.SIMPLE_RT_GROUPED, v.GROUPED, v.MEMBER), ("fsync", "write70"), HARD, 2, 5),
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), ("think", "random"), IDLE_1R1W, 2, 5),
-    Rows((v.BFQ, v.WRAIS, v.without("floor")), ("endless",), ("1r1w",), 2, 5),
+    Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS, v.without("floor")), ("endless",), ("1r1w",), 2, 5),
     Rows((v.BFQ, v.BE0, v.SIMPLE_RT, v.WRAIS), tuple(SQLITE), IDLE_1R1W, 2, 5),
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), (PGBENCH,), IDLE_1R1W, 2, 5, pgbench.PLACE),
     Rows(v.ABLATIONS, ("lprobe", "fsync", "write70"), ("4r4w",), 2, 5),
@@ -217,8 +217,7 @@ FULL: Scope = (
     Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
     *APPLICATIONS,
     *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
-    *elsewhere((v.SIMPLE_RT,), HARD, 5, *places.OTHERS),
-    *elsewhere((v.WRAIS, v.MEMBER), LOADED, 5, *places.OTHERS),
+    *elsewhere((v.SIMPLE_RT, v.WRAIS, v.MEMBER), LOADED, 5, *places.OTHERS),
 )
 
 QUICK: Scope = (

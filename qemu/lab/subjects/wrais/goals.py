@@ -161,6 +161,7 @@ APPLICATIONS = (
     ),
     _wait(BFQ, judged=True),
     _wait(a.BESIDE_RT0, judged=False),
+    _wait(a.BESIDE_SIMPLE, judged=False),
 )
 
 GOALS = (

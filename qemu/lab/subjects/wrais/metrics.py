@@ -16,7 +16,7 @@ from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import Statistic, summarise
-from lab.subjects.wrais.applications import APP_MEAN, APPS, PAIR
+from lab.subjects.wrais.applications import APP_MEAN, APPS, PAIRS
 from lab.subjects.wrais.experiment import PGBENCH, SQLITE, STARTUPS, Cell
 from lab.subjects.wrais.output import QUANTILES, PgbenchRow, ProbeRow, SqliteRow
 from lab.subjects.wrais.variants import BFQ, PLAIN
@@ -85,7 +85,7 @@ def _probe_samples(cell: Cell, row: ProbeRow, run: str) -> Iterator[Sample]:
         yield _sample(cell, "background_mbps", row.background_mbps, run)
     if row.background_window_mbps is not None:
         yield _sample(cell, "background_window_mbps", row.background_window_mbps, run)
-    if cell.variant == PAIR:
+    if cell.variant in PAIRS:
         yield _sample(cell, "fair_share", _fair_share(row), run)
 
 

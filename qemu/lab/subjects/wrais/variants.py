@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PARTS = ("raise", "dirty", "copy_out", "inherit", "tags", "floor")
 """What can be switched off by itself."""
@@ -55,7 +55,10 @@ GROUPED = Variant(
 )
 MEMBER = Variant("wrais-member", "io.wrais", parts=ALL_PARTS, weights=WEIGHTS, member=True)
 RT0_GROUPED = Variant("bfq-rt0-groups", "RT/0, in a group", klass="rt", level=0, weights=WEIGHTS)
-IN_GROUPS = (RT0_GROUPED, GROUPED, MEMBER)
+SIMPLE_RT_GROUPED = replace(
+    SIMPLE_RT, name="rt-simple-groups", label="RT/0, no raising, in a group", weights=WEIGHTS
+)
+IN_GROUPS = (RT0_GROUPED, SIMPLE_RT_GROUPED, GROUPED, MEMBER)
 DEADLINE = Variant("mq-deadline", "mq-deadline", sched="mq-deadline")
 KYBER = Variant("kyber", "kyber", sched="kyber")
 NONE = Variant("none", "none", sched="none")
