@@ -25,6 +25,8 @@ slink round 0777 0 0 about
 slink about 0777 0 0 round
 file usr/bin/hackbench 0755 0 0
 """
+PROGRAM = Path("/bin/true")
+"""What stands for a program of the image."""
 
 
 @pytest.fixture
@@ -43,6 +45,8 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "#!/bin/sh\n"
         f'case "$1 $2" in\n"--describe "*) cat {tmp_path}/description ;;\n'
         '"--cat usr/lib/arch/ld.so") echo loader ;;\n'
+        f'"--cat usr/bin/hackbench") cat {PROGRAM} ;;\n'
+        '"--cat usr/lib/x86_64-linux-gnu/"* | "--cat usr/lib64/"*) echo library ;;\n'
         '*) echo "no $2" >&2; exit 1 ;;\nesac\n'
     )
     script.chmod(0o755)
@@ -78,10 +82,13 @@ def test_a_file_is_taken_under_the_name_that_was_asked_for(paths: Paths, tmp_pat
     assert found["lib64/ld.so"].stat().st_mode & 0o777 == 0o755
 
 
-def test_libraries_come_with_their_program() -> None:
-    """By the name under which the loader looks for them; a script has none."""
-    program = Path("/bin/true")
-    assert f"{image.LIBRARIES}/libc.so.6" in image.libraries(program)
+@pytest.mark.usefixtures("reader")
+def test_libraries_come_with_their_program(paths: Paths, tmp_path: Path) -> None:
+    """By the name under which the loader looks for them; what is no program has none."""
+    libraries = image.libraries(PROGRAM)
+    assert f"{image.LIBRARIES}/libc.so.6" in libraries
+    found = image.extra(paths, ("usr/bin/hackbench",), tmp_path / "log")
+    assert set(found) == {"usr/bin/hackbench", *libraries}
     assert image.libraries(Path(__file__)) == []
 
 
