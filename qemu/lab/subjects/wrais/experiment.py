@@ -236,7 +236,7 @@ QUICK: Scope = (
     Rows((v.BFQ, v.WRAIS), tuple(SQLITE), ("1r1w",), 2, 2),
     Rows((v.BFQ,), (*SQLITE,), ("idle",), 2, 1),
     Rows((v.BFQ,), (PGBENCH,), ("idle",), 2, 1, pgbench.PLACE),
-    Rows((v.WRAIS,), (PGBENCH,), ("1r1w",), 2, 1, pgbench.PLACE),
+    Rows((v.WRAIS,), (PGBENCH,), ("1r1w",), 2, 3, pgbench.PLACE),
     *APPLICATIONS_QUICK,
     *elsewhere((v.BFQ,), ("idle",), 1, *places.DISKS, *places.CARRIERS, places.XFS),
     *elsewhere((v.WRAIS,), HARD, 1, *places.DISKS),
