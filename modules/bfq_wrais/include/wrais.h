@@ -11,6 +11,7 @@
 #define _LINUX_WRAIS_H
 
 #include <linux/blk_types.h>
+#include <linux/ioprio.h>
 #include <linux/jump_label.h>
 #include <linux/kconfig.h>
 #include <linux/types.h>
@@ -93,7 +94,7 @@ static inline bool wrais_on(enum wrais_part part) { return false; }
 #endif /* !CONFIG_BFQ_WRAIS */
 
 /*
- * block/blk-core.c and drivers/block/loop.c: whose I/O it is.
+ * block/blk-core.c, drivers/block/loop.c and drivers/md/dm-crypt.c: whose I/O it is.
  */
 
 /**
@@ -106,6 +107,21 @@ static inline void wrais_submits(struct bio *bio)
 	if (wrais_enabled())
 		__wrais_submits(bio);
 #endif
+}
+
+/**
+ * wrais_goes_first() - may somebody privileged wait for a request or a bio?
+ * @opf: its operation and flags
+ * @ioprio: its I/O priority
+ *
+ * So it is with its own, and where metadata is read: that is done under the
+ * locks of inodes, by the flusher as well.
+ */
+static inline bool wrais_goes_first(blk_opf_t opf, unsigned short ioprio)
+{
+	return wrais_enabled() &&
+	       (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ||
+		(!op_is_write(opf) && opf & (REQ_META | REQ_PRIO)));
 }
 
 /**
