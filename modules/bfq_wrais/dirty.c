@@ -6,7 +6,9 @@
  * tested against all dirty pages of each domain (the machine, a memory cgroup),
  * so that all the privileged share it, and against those of the device within
  * what of the domain is the device's: memory is bounded by threshold plus
- * headroom, and what a slow or stalled device takes by its share of that. The
+ * headroom, and what a slow or stalled device takes by its share of that. A loop
+ * device and that of its file are one here: what the one has written, the other has
+ * to write. The
  * threshold itself stays what it is, because balance_dirty_pages() learns from
  * it. Where there is no room a privileged writer naps and looks again, for no
  * longer than it would have slept without us; but not where it is its device
@@ -76,6 +78,31 @@ bool wrais_has_room(unsigned long dirty, unsigned long thresh)
 	if (wrais_current_privileged())
 		headroom -= min(headroom / 2, WRAIS_OTHERS_ROOM);
 	return dirty < thresh + headroom;
+}
+
+/**
+ * wrais_lies_on() - a device is a file
+ * @bdi: the device; nobody writes to it now
+ * @below: where the file is, which stays for as long as this holds; NULL if it is none
+ *
+ * What is written to the device is dirty in the file then: both have a share of
+ * what may be dirty, and it is the same pages.
+ */
+void wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below)
+{
+	WRITE_ONCE(bdi->wrais.below, below);
+}
+EXPORT_SYMBOL_GPL(wrais_lies_on);
+
+/**
+ * wrais_below() - what does a device lie on?
+ * @bdi: the device, which the current task writes to
+ *
+ * Return: NULL if it is no file.
+ */
+struct backing_dev_info *wrais_below(const struct backing_dev_info *bdi)
+{
+	return READ_ONCE(bdi->wrais.below);
 }
 
 /**

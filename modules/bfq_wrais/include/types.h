@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+struct backing_dev_info;
+
 /**
  * struct wrais_waits - how many privileged tasks sleep for somebody's I/O
  * @waiters: so many
@@ -29,12 +31,15 @@ struct wrais_waits {
  * @written_at: when somebody privileged was to wait for its writeback last
  * @flusher: who waits until its dirty pages are written
  * @journal: who waits for a journal on it
+ * @below: where its pages are dirty again once they are written, or NULL; it does
+ *	not change while anybody has the device open for writing
  */
 struct wrais_bdi {
 	unsigned long active_at;
 	unsigned long written_at;
 	struct wrais_waits flusher;
 	struct wrais_waits journal;
+	struct backing_dev_info *below;
 };
 
 #endif /* _LINUX_WRAIS_TYPES_H */

@@ -154,7 +154,7 @@ static inline void wrais_acted(int own)
 }
 
 /*
- * mm/page-writeback.c: what a writer has to wait for.
+ * mm/page-writeback.c and drivers/block/loop.c: what a writer has to wait for.
  */
 
 /**
@@ -182,12 +182,18 @@ enum wrais_verdict {
 };
 
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
+void wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below);
+struct backing_dev_info *wrais_below(const struct backing_dev_info *bdi);
 bool wrais_has_room(unsigned long dirty, unsigned long thresh);
 enum wrais_verdict
 __wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 		 unsigned long thresh, enum wrais_room room,
 		 unsigned long start, long max_pause, long *pause);
 #else
+static inline void
+wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below) { }
+static inline struct backing_dev_info *
+wrais_below(const struct backing_dev_info *bdi) { return NULL; }
 static inline bool
 wrais_has_room(unsigned long dirty, unsigned long thresh) { return false; }
 #endif
