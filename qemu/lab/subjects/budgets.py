@@ -39,6 +39,8 @@ GUEST = {
     "wrais-io": 120,
     "wrais-safety": 250,
     "wrais-safety-smp": 120,
+    "wrais-crypt": 60,
+    "wrais-loop": 90,
     "ipclat": 70,
     "ipclat-containers": 60,
     "udprate": 90,

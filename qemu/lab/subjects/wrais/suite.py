@@ -9,6 +9,8 @@ from lab.guest.boot import Boot, Program
 from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
+from lab.subjects.wrais import experiment, places, variants
+from lab.subjects.wrais.places import Place
 from lab.suite import scenario, smp_machine
 
 # The slow disk's pages, of which a small file system touches few, and the cache.
@@ -95,6 +97,9 @@ SMP_CASES = (
     *("freeze", "unmount", "removal", "killed", "switches"),
 )
 SMP_CPUS = 4
+# LProbe takes 7.7 s alone there, and beside a reader and a writer 8.6 s and more where one of
+# the parts for it is missing.
+BELOW_S = 8
 # What may take the whole guest along when it fails.
 SAFETY_LAST = ("memory-cgroup", "memory")
 # A kernel full of checks needs 3 GiB, which are never used up, and takes minutes to
@@ -228,6 +233,19 @@ def _safety_smp() -> Boot:
     return Boot("wrais-safety-smp", _safety_machine(SMP_CPUS), programs)
 
 
+def _below(place: Place) -> Boot:
+    """A start where something lies between the file system and the disk. It must end soon."""
+    rows = experiment.Rows((variants.WRAIS,), ("lprobe",), ("1r1w",), place.depth or 2, 1, place)
+    boot = experiment.boot(list(rows.cells()))
+    start = boot.programs[-1]
+    argv = (*start.argv, "--limit", str(BELOW_S))
+    # In virtual time only, and not on a kernel that spends its time on checks.
+    programs = (*boot.programs[:-1], replace(start, argv=argv))
+    quick = tuple(replace(program, debug=False) for program in programs)
+    return replace(boot, name=f"wrais-{place.name}", programs=quick)
+
+
 def boots() -> tuple[Boot, ...]:
     """All of them."""
-    return (_api(), _io(), _safety(), _safety_smp())
+    below = tuple(_below(place) for place in places.CARRIERS)
+    return (_api(), _io(), _safety(), _safety_smp(), *below)
