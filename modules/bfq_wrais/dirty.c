@@ -7,15 +7,17 @@
  * so that all the privileged share it, and against those of the device within
  * what of the domain is the device's: memory is bounded by threshold plus
  * headroom, and what a slow or stalled device takes by its share of that. A loop
- * device and that of its file are one here: what the one has written, the other has
- * to write. The
- * threshold itself stays what it is, because balance_dirty_pages() learns from
- * it. Where there is no room a privileged writer naps and looks again, for no
- * longer than it would have slept without us; but not where it is its device
- * that has more than its share, for what becomes free is for the others then.
+ * device and that of its file are one here: what the one has written, the other
+ * has to write. The threshold itself stays what it is, because
+ * balance_dirty_pages() learns from it. Where there is no room a privileged
+ * writer naps and looks again, for no longer than it would have slept without
+ * us; but not where it is its device that has more than its share, for what
+ * becomes free is for the others then.
  *
  * The room is made by the others, who sleep for as long as they ever do from
  * 7/8 of the threshold on, if somebody privileged has used the device of late.
+ * They do not sleep for ever: while the privileged write above the threshold,
+ * they pass after WRAIS_HOLD_MAX, and a part of the headroom is left to them.
  *
  * Not for us are devices with a limit of their own (BDI_CAP_STRICTLIMIT: FUSE)
  * and writers who clean other devices (PF_LOCAL_THROTTLE: loop, nfsd).
