@@ -69,10 +69,12 @@ static void wrais_charge_overdue(struct wrais_device *dev, enum wrais_kind kind,
 {
 	s64 most = WRAIS_OVERDUE_BURST * WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
 
-	if (kind != WRAIS_OTHERS)
+	if (kind != WRAIS_OTHERS) {
 		dev->overdue_credit = min(dev->overdue_credit + (s64)cost, most);
-	else if (dev->overdue)
+	} else if (dev->overdue) {
 		dev->overdue_credit -= (s64)cost * (WRAIS_OVERDUE_PART - 1);
+		dev->overdue = false;
+	}
 }
 
 /**

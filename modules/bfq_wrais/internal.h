@@ -211,6 +211,7 @@ bool wrais_bio_was_waited_for(const struct bio *bio);
 #else
 static inline bool wrais_anybody_waits(void) { return false; }
 static inline bool wrais_is_waited(const struct wrais_waits *waits) { return false; }
+static inline bool wrais_is_waited_long(const struct wrais_waits *waits) { return false; }
 static inline bool wrais_current_is_waited_for(void) { return false; }
 static inline bool wrais_bio_was_waited_for(const struct bio *bio) { return false; }
 #endif

@@ -324,7 +324,6 @@ static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 	struct wrais_device *dev = &bfqd->wrais;
 	struct bfq_queue *bfqq;
 
-	dev->overdue = false;
 	if (!wrais_on(WRAIS_FLOOR) || dev->looked_at == jiffies || !wrais_overdue_may_go(dev))
 		return NULL;
 	dev->looked_at = jiffies;

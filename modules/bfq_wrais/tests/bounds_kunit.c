@@ -220,7 +220,8 @@ static void bounds_overdue(struct kunit *test)
 
 	/* What the others have besides is not taken from it. */
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
-	dev.overdue = false;
+	dev.overdue = true;
+	wrais_charge(&dev, WRAIS_OTHERS, 24);
 	wrais_charge(&dev, WRAIS_OTHERS, 1000000);
 	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev));
 }
