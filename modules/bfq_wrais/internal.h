@@ -58,7 +58,7 @@ struct wrais_queue {
  * @credit: what the privileged have used since the others were paid back
  * @overdue_credit: what the privileged have used for which requests of the others
  *	that are overdue may go; less than 0 after a large one
- * @looked_at: when such a request was looked for last [jiffies]
+ * @looked_ns: when such a request was looked for last
  * @overdue: the request that goes next goes because it is overdue
  * @lead: by how much more has been done for those who wait than for the
  *	privileged who have requests of their own, while both wanted the device
@@ -77,7 +77,7 @@ struct wrais_device {
 	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
 	s64 overdue_credit;
-	unsigned long looked_at;
+	u64 looked_ns;
 	bool overdue;
 	s64 lead;
 	bool contended;

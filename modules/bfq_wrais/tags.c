@@ -59,21 +59,22 @@ static bool wrais_is_of_use(struct bfq_data *bfqd, const struct bio *bio)
 static bool wrais_is_only_write(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 				const struct bio *bio)
 {
+	unsigned long most = bfqd->queue->nr_requests / WRAIS_ONLY_WRITES_PART;
 	struct bfq_queue *bfqq;
 	unsigned int i;
+	bool only;
 
 	if (!op_is_write(bio->bi_opf) || !bic || !READ_ONCE(bfqd->wr_busy_queues))
 		return false;
 
-	guard(spinlock_irq)(&bfqd->lock);
-	if (bfq_tot_busy_queues(bfqd) >= bfqd->queue->nr_requests / WRAIS_ONLY_WRITES_PART)
-		return false;
-	for (i = 0; i < bfqd->num_actuators; i++) {
+	spin_lock_irq(&bfqd->lock);
+	only = bfq_tot_busy_queues(bfqd) < most;
+	for (i = 0; only && i < bfqd->num_actuators; i++) {
 		bfqq = bic_to_bfqq(bic, true, i);
-		if (bfqq && bfqq->entity.allocated)
-			return false;
+		only = !bfqq || !bfqq->entity.allocated;
 	}
-	return true;
+	spin_unlock_irq(&bfqd->lock);
+	return only;
 }
 
 /**

@@ -38,6 +38,8 @@
  * wait for its owner. A commit is a chain of some.
  */
 #define WRAIS_OVERDUE_NS	(100 * NSEC_PER_MSEC)
+/* How often one of these is looked for. */
+#define WRAIS_LOOK_NS		NSEC_PER_MSEC
 /* How often in a row it has to think for longer. */
 #define WRAIS_THINKS		2
 /* Queues that are looked at to find one: who has been served longest ago first. */
@@ -318,15 +320,17 @@ static bool wrais_is_overdue(struct bfq_queue *bfqq)
 	       blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS;
 }
 
-/* Looked for once a tick: most of the time there is none. */
+/* Most of the time there is none. */
 static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 {
 	struct wrais_device *dev = &bfqd->wrais;
+	u64 now_ns = blk_time_get_ns();
 	struct bfq_queue *bfqq;
 
-	if (!wrais_on(WRAIS_FLOOR) || dev->looked_at == jiffies || !wrais_overdue_may_go(dev))
+	if (!wrais_on(WRAIS_FLOOR) || now_ns - dev->looked_ns < WRAIS_LOOK_NS ||
+	    !wrais_overdue_may_go(dev))
 		return NULL;
-	dev->looked_at = jiffies;
+	dev->looked_ns = now_ns;
 	bfqq = wrais_oldest(bfqd, wrais_is_overdue);
 	dev->overdue = bfqq;
 	return bfqq ? wrais_let(bfqq, WRAIS_OVERDUE_TURNS) : NULL;

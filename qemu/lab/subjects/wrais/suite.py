@@ -153,8 +153,10 @@ def _crowd() -> Program:
 def _wait(name: str) -> Program:
     """Somebody else's write, for as long as virtual time shows it."""
     readers, writers, counter, most = WAITS[name]
-    what = ("--probe", name.rpartition("-")[2], "--endless", "10", "--longest", str(most))
-    what = (*what, "--knob", "floor_pct=0")
+    what = (
+        *("--probe", name.rpartition("-")[2], "--endless", "10"),
+        *("--longest", str(most), "--knob", "floor_pct=0"),
+    )
     run = _run(f"wait-{name}", *BESIDE, *what, load=readers, writers=writers, expect=(counter,))
     return replace(run, debug=False)
 
