@@ -130,12 +130,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def chosen(suite: Boot, names: Collection[str]) -> Boot:
-    """The suite with the programs named, all if none is, and with the one that makes a disk.
+    """The suite with the programs named, all if none is, and with what makes things ready.
 
-    A part of a suite has no budget of its own.
+    That is the disk, and what tools of the root image do in a guest without that. A part of
+    a suite has no budget of its own.
     """
+    here = any(p.name in names for p in suite.programs)
     programs = tuple(
-        p for p in suite.programs if not names or p.name in names or p.argv == slowdisk.DISK
+        p
+        for p in suite.programs
+        if not names or p.name in names or (here and (p.argv == slowdisk.DISK or p.image))
     )
     part = len(programs) < len(suite.programs)
     budget_s = None if part and suite.machine.real_time else suite.budget_s

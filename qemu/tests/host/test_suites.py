@@ -35,7 +35,9 @@ def test_all(kernel: str, short: bool) -> None:
         assert not unmet(suite)
         for program in suite.programs:
             assert program.timeout_s > 0
-            assert suite.machine.root or program.argv[0].startswith((*BUILTINS, *OUR_PROGRAMS))
+            tools = tuple(tool.rpartition("/")[2] for tool in program.image)
+            ours = (*BUILTINS, *OUR_PROGRAMS, *tools)
+            assert suite.machine.root or program.argv[0].startswith(ours)
 
 
 def test_debug() -> None:
@@ -194,6 +196,13 @@ def test_the_disk_is_made_whatever_is_chosen() -> None:
     """One test of those on a disk, by its name."""
     names = [p.name for suite in suites("guest") for p in chosen(suite, {"no-floor"}).programs]
     assert names == ["disk", "no-floor"]
+
+
+def test_a_device_is_made_whatever_is_chosen() -> None:
+    """One start on a loop device, by its name."""
+    (loop,) = (suite for suite in suites("guest") if suite.name == "wrais-loop")
+    assert chosen(loop, {loop.programs[-1].name}).programs == loop.programs
+    assert not chosen(loop, {"no-floor"}).programs
 
 
 def test_a_program_that_must_print_ktap(built: Paths, fake_machine: Machine) -> None:
