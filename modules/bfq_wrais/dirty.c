@@ -84,7 +84,7 @@ bool wrais_has_room(unsigned long dirty, unsigned long thresh)
 
 /**
  * wrais_lies_on() - a device is a file
- * @bdi: the device; nobody writes to it now
+ * @bdi: the device, not open for writing
  * @below: where the file is, which stays for as long as this holds; NULL if it is none
  *
  * What is written to the device is dirty in the file then: both have a share of
@@ -132,8 +132,8 @@ bool wrais_naps(unsigned long waited, long nap, long *pause)
 }
 
 /*
- * Above the threshold nobody goes on but the privileged, who keep it there: the others would
- * wait until these stop writing.
+ * The privileged may keep the dirty pages above the threshold. Without this the others would
+ * wait until the privileged stop writing.
  */
 static bool wrais_is_released(const struct backing_dev_info *bdi, bool above_with_room,
 			      unsigned long start)

@@ -8,8 +8,8 @@
  * seconds pays nothing, and then paid back with at most one part in
  * WRAIS_PAY_PART of the device.
  *
- * Requests of the others that somebody waits for with a lock or a transaction in
- * his hands do not wait for that: once they are overdue (turn.c) they get up to
+ * Some requests of the others keep a lock or a transaction from being released.
+ * They do not wait for the floor: once they are overdue (turn.c) they get up to
  * one part in WRAIS_OVERDUE_PART of the device.
  *
  * Costs are in sectors, with WRAIS_REQUEST_COST for each request.
@@ -32,7 +32,7 @@
 #define WRAIS_PAY_PART		5
 /* What they get besides at any time for requests that are overdue, a part of the device. */
 #define WRAIS_OVERDUE_PART	20
-/* What may have gathered for that: so many requests at once, if they are small. */
+/* How many such requests may go one after the other, if they are small. */
 #define WRAIS_OVERDUE_BURST	10
 /* What a request costs besides its sectors, a fraction of a millisecond. */
 #define WRAIS_REQUEST_COST	16

@@ -73,7 +73,7 @@ bool wrais_is_waited(const struct wrais_waits *waits)
 }
 
 /**
- * wrais_is_waited_long() - does it wait, and has nobody begun to of late?
+ * wrais_is_waited_long() - have all who wait for it done so for WRAIS_LONG?
  * @waits: for what
  */
 bool wrais_is_waited_long(const struct wrais_waits *waits)
@@ -82,6 +82,7 @@ bool wrais_is_waited_long(const struct wrais_waits *waits)
 	       time_after(jiffies, READ_ONCE(waits->since) + WRAIS_LONG);
 }
 
+/* Is the current task a journal's thread? */
 static bool wrais_current_is_carrier(void)
 {
 	const struct io_context *ioc = current->io_context;
@@ -94,10 +95,8 @@ static bool wrais_current_is_carrier(void)
  */
 bool wrais_current_is_waited_for(void)
 {
-	const struct io_context *ioc = current->io_context;
-
-	return wrais_on(WRAIS_INHERIT) && ioc && READ_ONCE(ioc->wrais_waits.carrier) &&
-	       wrais_is_waited(&ioc->wrais_waits);
+	return wrais_on(WRAIS_INHERIT) && wrais_current_is_carrier() &&
+	       wrais_is_waited(&current->io_context->wrais_waits);
 }
 
 /* For how long after a privileged task waited for it the writeback of a cgroup is of use. */

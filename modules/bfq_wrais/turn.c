@@ -3,8 +3,8 @@
  * Who is served out of turn.
  *
  * A raised queue goes before all others, and BFQ keeps the device idle for it
- * while it is about to come back. Three kinds of requests are dispatched all
- * the same, as BFQ injects requests into the service of another queue:
+ * while it is about to come back. These requests are dispatched all the
+ * same, as BFQ injects requests into the service of another queue:
  *  - what the others are owed (floor.c, random.c), and what of theirs is overdue;
  *  - I/O that a privileged task waits for (inherit.c); where a raised queue has
  *    a request, too, they share the device;
@@ -87,7 +87,7 @@ static bool wrais_has_folio(struct bfq_queue *bfqq)
 	       bfqq_group(bfqq) != bfqq->bfqd->root_group && wrais_is_waited(waits);
 }
 
-/* Also of the root cgroup: who waits for long waits for what never comes otherwise. */
+/* Also of the root cgroup: beside a privileged reader its writeback may not go for long. */
 static bool wrais_has_folio_long(struct bfq_queue *bfqq)
 {
 	struct wrais_waits *waits = wrais_folio_waits(bfqq);
@@ -324,11 +324,13 @@ static bool wrais_is_overdue(struct bfq_queue *bfqq)
 static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 {
 	struct wrais_device *dev = &bfqd->wrais;
-	u64 now_ns = blk_time_get_ns();
 	struct bfq_queue *bfqq;
+	u64 now_ns;
 
-	if (!wrais_on(WRAIS_FLOOR) || now_ns - dev->looked_ns < WRAIS_LOOK_NS ||
-	    !wrais_overdue_may_go(dev))
+	if (!wrais_on(WRAIS_FLOOR) || !wrais_overdue_may_go(dev))
+		return NULL;
+	now_ns = blk_time_get_ns();
+	if (now_ns - dev->looked_ns < WRAIS_LOOK_NS)
 		return NULL;
 	dev->looked_ns = now_ns;
 	bfqq = wrais_oldest(bfqd, wrais_is_overdue);
