@@ -40,8 +40,8 @@
 #define WRAIS_HOLD_MAX		(HZ / 2)
 /* What of the headroom is left to the others who have waited for so long, or half of it. */
 #define WRAIS_OTHERS_ROOM	(SZ_1M >> PAGE_SHIFT)
-/* Whatever the threshold is, the headroom is at most this part of the memory. */
-#define WRAIS_HEADROOM_RAM	16
+/* Whatever the threshold is, the headroom is at most this part of what can be dirty. */
+#define WRAIS_HEADROOM_PART	16
 
 static void wrais_note_verdict(enum wrais_event verdict, unsigned long dirty,
 			       unsigned long thresh)
@@ -56,26 +56,30 @@ unsigned int wrais_nap_ms = 10;
 /**
  * wrais_headroom() - by how much the privileged may exceed a threshold
  * @thresh: the threshold [pages]
+ * @avail: what can be dirty in its domain [pages]: a group of little memory has
+ *	   little headroom
  * @pct: percent of the threshold
  *
  * Return: pages.
  */
-unsigned long wrais_headroom(unsigned long thresh, unsigned int pct)
+unsigned long wrais_headroom(unsigned long thresh, unsigned long avail,
+			     unsigned int pct)
 {
-	return min_t(unsigned long, mult_frac(thresh, pct, 100),
-		     totalram_pages() / WRAIS_HEADROOM_RAM);
+	return min(mult_frac(thresh, pct, 100), avail / WRAIS_HEADROOM_PART);
 }
 
 /**
  * wrais_has_room() - may the current task go on above a threshold?
  * @dirty: dirty pages
  * @thresh: their threshold [pages]
+ * @avail: what can be dirty in the domain [pages]
  *
  * The privileged leave the last part of it to the others.
  */
-bool wrais_has_room(unsigned long dirty, unsigned long thresh)
+bool wrais_has_room(unsigned long dirty, unsigned long thresh, unsigned long avail)
 {
-	unsigned long headroom = wrais_headroom(thresh, READ_ONCE(wrais_headroom_pct));
+	unsigned long headroom = wrais_headroom(thresh, avail,
+						READ_ONCE(wrais_headroom_pct));
 
 	if (wrais_current_privileged())
 		headroom -= min(headroom / 2, WRAIS_OTHERS_ROOM);

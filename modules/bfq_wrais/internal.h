@@ -220,7 +220,8 @@ static inline bool wrais_bio_was_waited_for(const struct bio *bio) { return fals
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 extern unsigned int wrais_headroom_pct;
 extern unsigned int wrais_nap_ms;
-unsigned long wrais_headroom(unsigned long thresh, unsigned int pct);
+unsigned long wrais_headroom(unsigned long thresh, unsigned long avail,
+			     unsigned int pct);
 bool wrais_naps(unsigned long waited, long nap, long *pause);
 void wrais_note_active(struct backing_dev_info *bdi);
 #else

@@ -184,7 +184,7 @@ enum wrais_verdict {
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 void wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below);
 struct backing_dev_info *wrais_below(const struct backing_dev_info *bdi);
-bool wrais_has_room(unsigned long dirty, unsigned long thresh);
+bool wrais_has_room(unsigned long dirty, unsigned long thresh, unsigned long avail);
 enum wrais_verdict
 __wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 		 unsigned long thresh, enum wrais_room room,
@@ -195,7 +195,8 @@ wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below) { }
 static inline struct backing_dev_info *
 wrais_below(const struct backing_dev_info *bdi) { return NULL; }
 static inline bool
-wrais_has_room(unsigned long dirty, unsigned long thresh) { return false; }
+wrais_has_room(unsigned long dirty, unsigned long thresh,
+	       unsigned long avail) { return false; }
 #endif
 
 /**

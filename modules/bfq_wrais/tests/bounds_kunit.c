@@ -11,22 +11,22 @@
 
 static void bounds_headroom(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, wrais_headroom(0, 20), 0);
-	KUNIT_EXPECT_EQ(test, wrais_headroom(100, 20), 20);
-	KUNIT_EXPECT_EQ(test, wrais_headroom(100, 1), 1);
-	/* Whatever the threshold is, memory is the limit. */
-	KUNIT_EXPECT_EQ(test, wrais_headroom(ULONG_MAX / 100, 25),
-			totalram_pages() / 16);
+	KUNIT_EXPECT_EQ(test, wrais_headroom(0, 1000, 20), 0);
+	KUNIT_EXPECT_EQ(test, wrais_headroom(100, 1000, 20), 20);
+	KUNIT_EXPECT_EQ(test, wrais_headroom(100, 1000, 1), 1);
+	/* Whatever the threshold is, memory is the limit: of a group that of the group. */
+	KUNIT_EXPECT_EQ(test, wrais_headroom(800, 1000, 25), 1000 / 16);
+	KUNIT_EXPECT_EQ(test, wrais_headroom(ULONG_MAX / 100, 1000, 25), 1000 / 16);
 }
 
 static void bounds_room(struct kunit *test)
 {
 	/* The headroom is a quarter, unless somebody has set it. */
-	KUNIT_EXPECT_TRUE(test, wrais_has_room(999, 1000));
-	KUNIT_EXPECT_TRUE(test, wrais_has_room(1000, 1000));
-	KUNIT_EXPECT_FALSE(test, wrais_has_room(2000, 1000));
+	KUNIT_EXPECT_TRUE(test, wrais_has_room(999, 1000, 10000));
+	KUNIT_EXPECT_TRUE(test, wrais_has_room(1000, 1000, 10000));
+	KUNIT_EXPECT_FALSE(test, wrais_has_room(2000, 1000, 10000));
 	/* A device that has no share has no room, were it clean. */
-	KUNIT_EXPECT_FALSE(test, wrais_has_room(0, 0));
+	KUNIT_EXPECT_FALSE(test, wrais_has_room(0, 0, 10000));
 }
 
 /* Who naps looks often, and never waits for longer than it had to. */
