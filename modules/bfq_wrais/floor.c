@@ -140,6 +140,8 @@ void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 
 	if (dev->contended && kind != WRAIS_OTHERS)
 		wrais_lead_by(dev, wrais_is_waited_for(bfqq), cost);
+	if (bfq_bfqq_wrais(bfqq))
+		wrais_fair_dispatched(bfqq, cost);
 	if (!wrais_on(WRAIS_FLOOR))
 		return;
 

@@ -39,8 +39,9 @@ enum wrais_kind {
  * @debt_ns: device time that the others are owed for it; less than 0 if they
  *	have had more
  * @paid_ns: the others' time on the device up to which they have been paid
+ * @served: what it has had, as its priority counts it
  *
- * Protected by the lock of the device's bfq_data. See random.c and turn.c.
+ * Protected by the lock of the device's bfq_data. See fair.c, random.c and turn.c.
  */
 struct wrais_queue {
 	unsigned int thinks;
@@ -49,6 +50,7 @@ struct wrais_queue {
 	u64 used_at_ns;
 	s64 debt_ns;
 	u64 paid_ns;
+	u64 served;
 };
 
 /**
@@ -69,8 +71,14 @@ struct wrais_queue {
  * @others_ns: how long it has worked for the others
  * @debtors: a queue may be in debt
  * @paying: a request of the others is under way that pays such a debt
+ * @served_most: what the queue has had that has had most
+ * @awaited: the privileged queue that is behind and about to have a request, or NULL; it
+ *	may be gone
+ * @awaited_served: what it has had
+ * @awaited_until_ns: until when those that are not behind wait for it
+ * @waits: they do
  *
- * Protected by the lock of the device's bfq_data. See floor.c, random.c and turn.c.
+ * Protected by the lock of the device's bfq_data. See fair.c, floor.c, random.c and turn.c.
  */
 struct wrais_device {
 	unsigned long slot;
@@ -87,6 +95,11 @@ struct wrais_device {
 	u64 others_ns;
 	bool debtors;
 	bool paying;
+	u64 served_most;
+	const struct bfq_queue *awaited;
+	u64 awaited_served;
+	u64 awaited_until_ns;
+	bool waits;
 };
 
 /* Note in @at that something happens now [jiffies]; it is 0 if it never did. */
@@ -139,6 +152,15 @@ wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio)
 {
 	return wrais_enabled() && __wrais_goes_apart(bic, bio);
 }
+
+/* fair.c APIs: */
+u64 wrais_fair_share(u64 cost, unsigned int level);
+void wrais_fair_charge(struct wrais_device *dev, struct wrais_queue *q, u64 share);
+void wrais_fair_arrived(struct bfq_queue *bfqq);
+void wrais_fair_dispatched(struct bfq_queue *bfqq, u64 cost);
+void wrais_fair_completed(struct bfq_queue *bfqq, u64 now_ns);
+bool wrais_fair_awaits(struct wrais_device *dev);
+bool wrais_fair_waits(struct bfq_queue *bfqq);
 
 /* floor.c APIs: */
 extern unsigned int wrais_floor_pct;

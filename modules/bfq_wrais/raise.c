@@ -93,4 +93,5 @@ void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bi
 	wrais_count(WRAIS_RAISED_REQUESTS);
 	wrais_note_active(bfqq->bfqd->queue->disk->bdi);
 	wrais_note_think(bfqq);
+	wrais_fair_arrived(bfqq);
 }

@@ -206,6 +206,8 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
 	if (!wrais_is_unraised(bfqq))
 		bfqq->bfqd->wrais.done_ns = now_ns;
+	if (bfq_bfqq_wrais(bfqq))
+		wrais_fair_completed(bfqq, now_ns);
 	if (wrais_on(WRAIS_FLOOR))
 		wrais_random_completed(bfqq, now_ns);
 }
@@ -229,7 +231,7 @@ static bool wrais_is_expected(struct bfq_data *bfqd)
  */
 bool wrais_plugs(struct bfq_data *bfqd)
 {
-	if (wrais_on(WRAIS_RAISE) && wrais_is_expected(bfqd))
+	if (wrais_on(WRAIS_RAISE) && (bfqd->wrais.waits || wrais_is_expected(bfqd)))
 		return true;
 	if (!wrais_waits_for_journal(bfqd) ||
 	    blk_time_get_ns() - bfqd->wrais.done_ns >= WRAIS_PLUG_NS ||
@@ -288,19 +290,44 @@ static struct bfq_queue *wrais_folio_waited_for(struct bfq_data *bfqd)
 	return wrais_oldest(bfqd, wrais_has_folio);
 }
 
+/* The raised queue with a request that has had least, or NULL. */
+static struct bfq_queue *wrais_behind(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = bfqd->in_service_queue;
+	struct bfq_queue *behind = bfqq && bfqq->next_rq && bfq_bfqq_wrais(bfqq) ? bfqq : NULL;
+	int i, scan = WRAIS_SCAN;
+
+	for (i = 0; i < bfqd->num_actuators; i++) {
+		list_for_each_entry_reverse(bfqq, &bfqd->active_list[i], bfqq_list) {
+			if (!scan--)
+				return behind;
+			if (bfqq->next_rq && bfq_bfqq_wrais(bfqq) &&
+			    (!behind || bfqq->wrais.served < behind->wrais.served))
+				behind = bfqq;
+		}
+	}
+	return behind;
+}
+
 /*
- * The privileged queue in service has no request and another one has: that is served
- * next, and the device is kept idle for it afterwards. Not on a disk with a seek, where
- * who reads one after the other is worth waiting for.
+ * The privileged among themselves. They wait for one of them that is behind (fair.c).
+ * Where the queue in service has no request and another one has, that is served next, and
+ * the device is kept idle for it afterwards. Not on a disk with a seek, where who reads one
+ * after the other is worth waiting for.
  */
 static void wrais_let_fellow(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = bfqd->in_service_queue, *fellow;
+	bool idle = bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq;
+	bool awaits = wrais_fair_awaits(&bfqd->wrais);
 
-	if (!bfqq || !bfq_bfqq_wrais(bfqq) || bfqq->next_rq || !blk_queue_nonrot(bfqd->queue))
+	if ((!idle && !awaits) || !blk_queue_nonrot(bfqd->queue))
 		return;
-	fellow = wrais_oldest(bfqd, wrais_is_raised);
+	fellow = wrais_behind(bfqd);
 	if (!fellow)
+		return;
+	bfqd->wrais.waits = wrais_fair_waits(fellow);
+	if (bfqd->wrais.waits || !idle)
 		return;
 	wrais_count(WRAIS_FELLOW_TURNS);
 	trace_wrais_turn(bfqd->queue, fellow->pid, WRAIS_FELLOW_TURNS);
@@ -388,6 +415,7 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = wrais_owed(bfqd);
 
+	bfqd->wrais.waits = false;
 	/* Queues are scanned only if there is a reason to. */
 	if (bfqq)
 		return bfqq;

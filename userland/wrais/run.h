@@ -41,7 +41,8 @@ struct run_options {
 	struct expectation expected[EXPECTED_MAX];
 	unsigned int nr_expected;
 	u64 longest_ns;		/* that an operation of the probe may take; 0: any time */
-	u32 share;		/* percent of the device that the load is to have */
+	u32 share;		/* percent of the device that the load is to have, ... */
+	u32 share_max;		/* ... and not to exceed; 0: any */
 	bool no_priority;
 	struct ioprio_options prio;
 	u32 probe_weight;	/* io.bfq.weight of their cgroups, 0: they have none */

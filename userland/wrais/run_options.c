@@ -57,6 +57,7 @@ LOAD_USAGE
 "                        - in front, unless they do not: inherits,-dirty_naps\n"
 "      --share PERCENT   fail unless the load has this share of what the device does\n"
 "                        in each repeat, and each of its workers something of it\n"
+"      --share-max PERCENT   fail if it has more\n"
 "      --longest MS      fail if an operation of the probe takes longer\n"
 "  -c, --drop-caches     page cache, dentries and inodes are dropped (yes)\n"
 "      --keep-caches     only what the probe reads is dropped\n"
@@ -79,7 +80,7 @@ enum {
 	OPT_DIRTY_BACKGROUND, OPT_PROBE, OPT_PAGES, OPT_ENDLESS, OPT_WRAIS, OPT_KNOB,
 	OPT_EXPECT, OPT_PHASE, OPT_PHASE_STEP, OPT_LIMIT, OPT_KEEP_CACHES, OPT_EVENTS,
 	OPT_FILTER, OPT_START, OPT_STOP, OPT_BUFFER, OPT_FILE, OPT_TRACERS, OPT_JSON,
-	OPT_GROUPS, OPT_MEMBER, OPT_LONGEST, OPT_SHARE, OPT_LOAD_CLASS, OPT_WINDOW,
+	OPT_GROUPS, OPT_MEMBER, OPT_LONGEST, OPT_SHARE, OPT_SHARE_MAX, OPT_LOAD_CLASS, OPT_WINDOW,
 };
 
 static const struct option longs[] = {
@@ -118,6 +119,7 @@ static const struct option longs[] = {
 	{ "expect", required_argument, NULL, OPT_EXPECT },
 	{ "longest", required_argument, NULL, OPT_LONGEST },
 	{ "share", required_argument, NULL, OPT_SHARE },
+	{ "share-max", required_argument, NULL, OPT_SHARE_MAX },
 	{ "drop-caches", no_argument, NULL, 'c' },
 	{ "keep-caches", no_argument, NULL, OPT_KEEP_CACHES },
 	{ "label", required_argument, NULL, 'l' },
@@ -275,6 +277,9 @@ static bool parse_measurement(int c, struct run_options *o)
 		return true;
 	case OPT_SHARE:
 		o->share = (u32)args_number("--share", optarg, 1, 100);
+		return true;
+	case OPT_SHARE_MAX:
+		o->share_max = (u32)args_number("--share-max", optarg, 1, 100);
 		return true;
 	case 'c':
 		o->keep_caches = false;

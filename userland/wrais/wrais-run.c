@@ -265,13 +265,18 @@ static bool check_counters(const struct measurement *m)
 	return good;
 }
 
-/* Tell when the load has less of the device than it is to have, or a worker nothing. */
+/* Tell when the load has less of the device than it is to have or more, or a worker nothing. */
 static bool check_share(const struct measurement *m)
 {
 	double all = mbps(m, grown(m->before.disk.read, m->after.disk.read) +
 			     grown(m->before.disk.written, m->after.disk.written));
 	double percent = all > 0 ? 100 * background(&m->before, &m->after) / all : 0;
 
+	if (options.share_max && percent > options.share_max) {
+		complain("the load has %.1f %% of the device, expected %u at the most", percent,
+			 options.share_max);
+		return false;
+	}
 	if (!options.share)
 		return true;
 	if (percent < options.share)

@@ -226,6 +226,36 @@ static void bounds_overdue(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev));
 }
 
+/* Who reads little at a time gets as much as who reads much, but nothing for idle times. */
+static void bounds_fair(struct kunit *test)
+{
+	struct wrais_queue small = { }, large = { };
+	struct wrais_device dev = { };
+	u64 share[2] = { };
+	int i;
+
+	/* As BFQ has it, the last level has an eighth of the first. */
+	KUNIT_EXPECT_EQ(test, wrais_fair_share(1000, 0), 1000);
+	KUNIT_EXPECT_EQ(test, wrais_fair_share(1000, 4), 2000);
+	KUNIT_EXPECT_EQ(test, wrais_fair_share(1000, 7), 8000);
+
+	for (i = 0; i < 1000; i++) {
+		bool is_small = small.served <= large.served;
+		u64 cost = is_small ? 272 : 1040;
+
+		wrais_fair_charge(&dev, is_small ? &small : &large, cost);
+		share[is_small] += cost;
+	}
+	KUNIT_EXPECT_LE(test, share[0] - min(share[0], share[1]), 1040);
+	KUNIT_EXPECT_LE(test, share[1] - min(share[0], share[1]), 1040);
+
+	/* What it did not use is gone but for a little. */
+	wrais_fair_charge(&dev, &large, 1000000);
+	wrais_fair_charge(&dev, &small, 272);
+	KUNIT_EXPECT_GT(test, small.served + 10000, large.served);
+	KUNIT_EXPECT_LT(test, small.served, large.served);
+}
+
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_room),
@@ -239,6 +269,7 @@ static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_debt),
 	KUNIT_CASE(bounds_lead),
 	KUNIT_CASE(bounds_overdue),
+	KUNIT_CASE(bounds_fair),
 	{}
 };
 

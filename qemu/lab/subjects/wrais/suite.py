@@ -150,6 +150,17 @@ def _crowd() -> Program:
     return replace(run, debug=False)
 
 
+def _fair() -> Program:
+    """Two privileged readers, of 128 and 512 KiB at a time, have half of the device each.
+
+    The one pauses where it begins its file anew. Without what is tested it has a fifth.
+    """
+    share = ("--share", "44", "--share-max", "58", "--knob", "floor_pct=0")
+    what = ("--load-class", "rt", "--endless", "6", "--pages", "8000", *share)
+    run = _run("fair", *PRIVILEGED, *what, writers=0, expect=("fellow_turns",))
+    return replace(run, debug=False)
+
+
 def _wait(name: str) -> Program:
     """Somebody else's write, for as long as virtual time shows it."""
     readers, writers, counter, most = WAITS[name]
@@ -188,6 +199,7 @@ def _io() -> Boot:
             ),
             # Last: the numbers that they set stay as they are.
             *(_wait(name) for name in WAITS),
+            _fair(),
             _crowd(),
             _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
             _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
