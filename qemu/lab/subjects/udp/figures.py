@@ -106,7 +106,8 @@ def figure_3(spreads: Mapping[str, Mapping[int, float]]) -> Sheet:
         axes.plot(list(points), values, marker=MARKERS[name], color=COLOURS[name], label=name)
     for rate, printed in SD_MBPS.items():
         label = "reference, 1 process" if rate == min(SD_MBPS) else None
-        axes.plot([rate], [printed[0]], "D", color=MUTED, label=label)
+        if 1 in printed:
+            axes.plot([rate], [printed[1]], "D", color=MUTED, label=label)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     rates = sorted({rate for points in spreads.values() for rate in points})
@@ -126,7 +127,7 @@ def tables_text(records: Sequence[Record]) -> str:
     parts = []
     most = by_param(records, "max_mbps", "udprate", "workers", **IDLE)
     if most:
-        rows = [[str(n), f"{MAX_MBPS[n]}", f"{most[n]:.0f}"] for n in most if n in MAX_MBPS]
+        rows = [[str(n), f"{MAX_MBPS[n]:g}", f"{most[n]:.0f}"] for n in most if n in MAX_MBPS]
         table = format_table(("processes", "reference", "here"), rows)
         parts.append("Greatest rate, Mbit/s\n\n" + table)
     curves = {name: actual(records, name) for name in COLOURS}
@@ -160,8 +161,7 @@ def _spread_table(records: Sequence[Record]) -> str:
     for rate, points in found.items():
         rows.append([str(rate), *_cells(points, counts, ".4g")])
         if rate in SD_MBPS:
-            printed = dict(enumerate(SD_MBPS[rate], 1))
-            rows.append([f"{rate}, reference", *_cells(printed, counts, "g")])
+            rows.append([f"{rate}, reference", *_cells(SD_MBPS[rate], counts, "g")])
     header = ("Mbit/s", *(f"{count} processes" for count in counts))
     return "Standard deviation, Mbit/s\n\n" + format_table(header, rows)
 

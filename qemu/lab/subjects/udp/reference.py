@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-MAX_MBPS = {
-    **{1: 180, 2: 458, 3: 611, 4: 691, 5: 695, 6: 696, 7: 713, 8: 753},
-    **{9: 781, 10: 840, 11: 860, 12: 861, 13: 860, 14: 870, 15: 806, 16: 825},
-}
+from lab.report.references import references
+
+
+def _by_number(figure: str, series: str) -> dict[int, float]:
+    return {int(row): value for row, value in references().column(figure, series).items()}
+
+
+MAX_MBPS = _by_number("udp-t1", "greatest rate")
 """Greatest rate by number of processes."""
 
-ACTUAL_MBPS: dict[int, float] = {3: 2.27, 6: 2.52, 128: 100, 256: 240, 512: 500, 1024: 800}
-"""What arrived by what was asked for, as printed."""
+ACTUAL_MBPS = _by_number("udp-t2", "udprate")
+"""What arrived by what was asked for."""
 
-SD_MBPS = {100: (1.6, 1.07, 1.1, 1.07, 1.0), 200: (5.7, 1.9, 0.48, 0.37, 0.5, 0.4)}
-"""Standard deviation by rate, for 1, 2 ... processes; the rows that are whole in print."""
+SD_MBPS = {rate: _by_number("udp-t3", f"{rate} Mbit/s") for rate in range(100, 701, 100)}
+"""Standard deviation by rate and number of processes, where that can do the rate."""

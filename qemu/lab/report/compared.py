@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A figure of a reference beside our records: its cells, and whether its claim holds here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lab.report.goals import find
+from lab.report.records import Record
+from lab.report.references import Figure, Series
+
+
+class Holds(StrEnum):
+    """What came of a claim, in the words of the page."""
+
+    YES = "holds"
+    NO = "does not hold here"
+    MISSING = "not measured"
+    UNJUDGED = "see the plot"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row of one column. theirs is a number, a word or nothing; so is ours without a word."""
+
+    theirs: float | str | None
+    ours: float | None = None
+    n: int = 0
+    low: float | None = None
+    high: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A series with what was measured; the cells are those of the table's rows."""
+
+    name: str
+    measurable: bool
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns over the same rows."""
+
+    rows: list[str]
+    columns: list[Column]
+
+    @property
+    def measured(self) -> bool:
+        """Anything of it is ours."""
+        return any(cell.ours is not None for c in self.columns for cell in c.cells.values())
+
+
+def _row(series: Series, record: Record) -> str:
+    return record.variant if series.by == "variant" else str(record.params.get(series.by, ""))
+
+
+def _cell(series: Series, row: str, printed: float | str | None, record: Record) -> Cell:
+    spread = record.spread if isinstance(record.spread, Mapping) else {"sd": record.spread}
+    low, high, deviation = (spread.get(name) for name in ("min", "max", "sd"))
+
+    def of(number: float | None) -> float | None:
+        if number is None or not series.error:
+            return number
+        return float(row) * (1 + number / 100)
+
+    if series.error and deviation is not None:
+        deviation = float(row) * deviation / 100
+    return Cell(printed, of(record.value), record.n, of(low), of(high), deviation)
+
+
+def _cells(series: Series, records: Sequence[Record]) -> dict[str, Cell]:
+    printed = series.printed()
+    cells = {row: Cell(value) for row, value in printed.items()}
+    found = find(records, series.metric, series.variant, **series.where) if series.metric else []
+    for record in found:
+        row = _row(series, record)
+        # Who compares by mechanism has those of the document; other rows are all shown.
+        if series.by != "variant" or row in printed:
+            cells[row] = _cell(series, row, printed.get(row), record)
+    return cells
+
+
+def _order(row: str) -> tuple[bool, float, str]:
+    try:
+        return (False, float(row), row)
+    except ValueError:
+        return (True, 0.0, row)
+
+
+def table(figure: Figure, records: Sequence[Record]) -> Table:
+    """What is printed and what was measured, over the rows of either."""
+    columns = [Column(s.name, bool(s.metric), _cells(s, records)) for s in figure.series]
+    rows = list(dict.fromkeys(row for column in columns for row in column.cells))
+    numbers = all(not _order(row)[0] for row in rows)
+    return Table(sorted(rows, key=_order) if numbers else rows, columns)
+
+
+def holds(figure: Figure, found: Table, goals: Mapping[str, bool | None]) -> Holds:
+    """Whether the claim holds here: by goals' verdicts (None: not judged), or by an order."""
+    if figure.order:
+        cells = found.columns[0].cells
+        values = [cells[row].ours if row in cells else None for row in figure.order]
+        numbers = [value for value in values if value is not None and math.isfinite(value)]
+        if len(numbers) < len(values):
+            return Holds.MISSING
+        return Holds.YES if numbers == sorted(numbers) else Holds.NO
+    if not figure.goals:
+        measurable = any(series.metric for series in figure.series)
+        return Holds.UNJUDGED if measurable or figure.plots else Holds.MISSING
+    verdicts = [goals.get(name) for name in figure.goals]
+    if None in verdicts:
+        return Holds.MISSING
+    return Holds.YES if all(verdicts) != figure.refuted else Holds.NO
