@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `report` verb: draw the figures of the experiments from their records.
+"""The `report` verb: the figures of the experiments and one page, from their records.
 
-Reads $(O)/results, writes $(O)/plots and measures nothing, so that figures can
-be redrawn at any time.
+Reads $(O)/results, writes $(O)/plots and $(O)/report.html and measures nothing, so
+that both can be made again at any time.
 """
 
 from __future__ import annotations
@@ -12,31 +12,39 @@ from typing import Any
 
 from lab import LabError
 from lab.paths import Paths
+from lab.report import page
+from lab.report.results import stem
 from lab.subjects.registry import lookup, names
 
 
 def main(paths: Paths, exp: str | None) -> int:
-    """Draw one experiment, or all that have results.  Raises LabError if none has."""
+    """Draw one experiment, or all that have results, and write the page.
+
+    Of each experiment the fullest results are taken.  Raises LabError if none has any.
+    """
     wanted = names() if exp is None else [lookup(exp).name]
-    there = [name for name in wanted if (paths.results / f"{name}.json").exists()]
-    if not there:
+    stems = {name: found for name in wanted if (found := stem(paths.results, name)[0])}
+    if not stems:
         raise LabError(
             f"{paths.results}: no results of {', '.join(wanted)}: run `make bench EXP={wanted[0]}`"
         )
-    for name in there:
-        files = lookup(name).draw(paths.results, paths.plots, name)
+    for name, found in stems.items():
+        files = lookup(name).draw(paths.results, paths.plots, found)
         if not files:
-            raise LabError(f"{paths.results / name}.json: holds nothing that can be drawn")
+            raise LabError(f"{paths.results / found}.json: holds nothing that can be drawn")
         for file in files:
             print(file)
+    print(page.write(paths))
     return 0
 
 
 def register(subparsers: Any) -> None:
     """Add the `report` verb."""
-    text = "draw the figures of the results under $(O)/results into $(O)/plots"
+    text = "figures and one HTML page of the results under $(O)/results"
     parser = subparsers.add_parser("report", help=text, description=text)
-    parser.add_argument("--exp", metavar="NAME", help=f"one of {', '.join(names())}; default: all")
+    parser.add_argument(
+        "--exp", metavar="NAME", help=f"draw only one of {', '.join(names())}; default: all"
+    )
     parser.set_defaults(func=_main)
 
 

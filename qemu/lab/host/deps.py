@@ -100,6 +100,7 @@ KERNEL = (
     SOURCE,
 )
 PYTHON = _need(have_module, "ensurepip", "python3-venv", "python3")
+CHARTS = _need(have_file, "/usr/share/javascript/chart.js/chart.min.js", "libjs-chart.js", None)
 PURPOSES: dict[str, tuple[Need, ...]] = {
     "kernel": KERNEL,
     "llvm": (
@@ -149,6 +150,9 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         _need(have_command, "iperf3"),
         _need(have_command, "ip", "iproute2", "iproute"),
     ),
+    # Plots that answer to the pointer; the page is looked at in the browser by its tests.
+    "report": (PYTHON, CHARTS),
+    "browser": (_need(have_command, "chromium", "chromium"),),
     "check": (
         *KERNEL,
         PYTHON,

@@ -21,7 +21,7 @@ BUILT = (
 KEPT = (
     *("pristine", "pristine.json", "pristine.part", "linux", "linux.json", "linux.part"),
     *("linux.staging", "rootfs.sqfs", "rootfs.json", "rootfs.part", "venv", "kvm.json"),
-    *("results", "plots"),
+    *("results", "plots", "bench", "report.html"),
 )
 
 # The launcher's second line: nothing else has it, so a directory that has it is ours.

@@ -18,6 +18,7 @@ class Holds(StrEnum):
 
     YES = "holds"
     NO = "does not hold here"
+    BETTER = "no longer so here"
     MISSING = "not measured"
     UNJUDGED = "see the plot"
 
@@ -42,6 +43,11 @@ class Column:
     measurable: bool
     cells: dict[str, Cell]
 
+    @property
+    def printed(self) -> bool:
+        """Anything of it is theirs."""
+        return any(cell.theirs is not None for cell in self.cells.values())
+
 
 @dataclass(frozen=True)
 class Table:
@@ -49,11 +55,6 @@ class Table:
 
     rows: list[str]
     columns: list[Column]
-
-    @property
-    def measured(self) -> bool:
-        """Anything of it is ours."""
-        return any(cell.ours is not None for c in self.columns for cell in c.cells.values())
 
 
 def _row(series: Series, record: Record) -> str:
@@ -116,4 +117,6 @@ def holds(figure: Figure, found: Table, goals: Mapping[str, bool | None]) -> Hol
     verdicts = [goals.get(name) for name in figure.goals]
     if None in verdicts:
         return Holds.MISSING
-    return Holds.YES if all(verdicts) != figure.refuted else Holds.NO
+    if figure.refuted:
+        return Holds.BETTER if all(verdicts) else Holds.YES
+    return Holds.YES if all(verdicts) else Holds.NO

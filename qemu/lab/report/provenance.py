@@ -51,7 +51,7 @@ class Provenance:
     """series is the digest of the patches and the modules, cpu the model that QEMU emulates.
 
     image is the digest of the root image, whose programs are measured, too.
-    dirty: the checkout differs from its commit.
+    dirty: the checkout differs from its commit. command is a QEMU line, empty without one.
     """
 
     commit: str
@@ -63,6 +63,7 @@ class Provenance:
     cpu: str
     python: str
     host: Host
+    command: str = ""
 
     def json(self) -> str:
         """The text of a file."""

@@ -51,8 +51,8 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A figure or a table: what it claims, and how that is judged here.
 
-    The claim holds if all `goals` of the experiment are met; with `refuted` it is the
-    other way round: then they say the opposite. With `order` it holds if the first
+    The claim holds if all `goals` of the experiment are met; with `refuted` they say the
+    opposite, that it is a problem of theirs and solved here. With `order` it holds if the first
     column rises from row to row. Without any of them it is not judged.
     `plots` are the figures drawn of our results, without the experiment's name.
     """

@@ -104,7 +104,7 @@ def test_a_chart_has_each_number_and_no_word() -> None:
     [
         (True, False, Holds.YES),
         (False, False, Holds.NO),
-        (True, True, Holds.NO),
+        (True, True, Holds.BETTER),
         (False, True, Holds.YES),
         (None, False, Holds.MISSING),
         (None, True, Holds.MISSING),

@@ -20,7 +20,7 @@ from lab.subjects.lottery import EXPERIMENT, experiment
 from lab.subjects.lottery.figures import Finisher, figure_1, figure_3
 from tests.host.recorded import Recorded
 
-FIGURES = ("figure-1", "figure-2", "figure-3", "montecarlo", "viewers")
+FIGURES = ("figure-1", "figure-2", "figure-3", "shares", "montecarlo", "viewers")
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
 
@@ -40,12 +40,13 @@ def texts(svg: str) -> str:
     return " ".join(re.findall(r"<!-- (.*?) -->", svg, re.DOTALL))
 
 
-def test_five_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+def test_six_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(paths, None) == 0
     printed = capsys.readouterr().out.splitlines()
     stems = [f"lottery-{name}" for name in FIGURES]
     assert printed == [
-        str(paths.plots / f"{stem}.{kind}") for stem in stems for kind in ("png", "svg")
+        *(str(paths.plots / f"{stem}.{kind}") for stem in stems for kind in ("png", "svg")),
+        str(paths.out / "report.html"),
     ]
     for stem in stems:
         assert (paths.plots / f"{stem}.png").read_bytes().startswith(PNG_MAGIC)

@@ -16,7 +16,7 @@ from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import INK, MUTED, Caption, Sheet
 from lab.report.stats import rank_correlation
 from lab.subjects.lottery.goals import STAIRCASE
-from lab.subjects.lottery.output import MonteCarloRow, ViewersRow
+from lab.subjects.lottery.output import MonteCarloRow, ShareRow, ViewersRow
 from lab.subjects.lottery.paper import montecarlo, viewers
 
 if TYPE_CHECKING:
@@ -204,17 +204,46 @@ def _first_run(cls: type[R], path: Path) -> list[R]:
     """The rows of the first run in a raw table.  Raises LabError for one that is not right."""
     rows = read_csv(path)
     first = [row for row in rows if (row["boot"], row["run"]) == (rows[0]["boot"], rows[0]["run"])]
+    return _typed(cls, path, first)
+
+
+def _typed(cls: type[R], path: Path, rows: Sequence[Mapping[str, str]]) -> list[R]:
     try:
-        return msgspec.convert(first, list[cls], strict=False)  # type: ignore[valid-type]
+        return msgspec.convert(rows, list[cls], strict=False)  # type: ignore[valid-type]
     except msgspec.ValidationError as error:
         raise LabError(f"{path}: {error}", exit_code=1) from None
+
+
+def figure_shares(rows: Sequence[ShareRow]) -> Sheet:
+    """Draws won against those that the tickets promise."""
+    promised = [100 * row.tickets / row.total for row in rows]
+    won = [100 * row.wins / row.lotteries for row in rows]
+    worst = max(abs(row.sigma_error) for row in rows)
+    caption = Caption(
+        "Shares against tickets",
+        f"{len(rows)} tasks of {len({row.case for row in rows})} cases, virtual time",
+        "Tasks get the CPU in proportion to their tickets on average; it was not measured.",
+        f"At most {max(abs(a - b) for a, b in zip(promised, won, strict=True)):.2f} percentage "
+        f"points from what the tickets promise (grey), {worst:.1f} standard deviations of a "
+        "fair draw.",
+    )
+    sheet = Sheet(caption)
+    sheet.axes.plot([0, 100], [0, 100], color=MUTED, linewidth=1.2)
+    sheet.axes.plot(promised, won, "o", color=COLOURS["sums"])
+    sheet.axes.set_xlabel("% of the tickets")
+    sheet.axes.set_ylabel("% of the draws")
+    sheet.axes.set_xlim(0, 100)
+    sheet.axes.set_ylim(0, 100)
+    return sheet
 
 
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
     written: list[Path] = []
-    tables = {name: results / f"{stem}-{name}.csv" for name in ("fair", "montecarlo", "viewers")}
+    tables = {
+        name: results / f"{stem}-{name}.csv" for name in ("fair", "share", "montecarlo", "viewers")
+    }
     if tables["fair"].exists():
         finishers = _first_run(Finisher, tables["fair"])
         written += figure_1(finishers).save(plots, f"{stem}-figure-1")
@@ -222,6 +251,9 @@ def draw(results: Path, plots: Path, stem: str) -> list[Path]:
         written += figure_2(records).save(plots, f"{stem}-figure-2")
     if _quotients(records, "cycle_ns"):
         written += figure_3(records).save(plots, f"{stem}-figure-3")
+    if tables["share"].exists():
+        shares = _typed(ShareRow, tables["share"], read_csv(tables["share"]))
+        written += figure_shares(shares).save(plots, f"{stem}-shares")
     if tables["montecarlo"].exists():
         trials = _first_run(MonteCarloRow, tables["montecarlo"])
         written += montecarlo(trials).save(plots, f"{stem}-montecarlo")

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report: one HTML page that needs nothing else, from results and plots."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from lab.paths import Paths
+from lab.report.charts import Chart, comparison
+from lab.report.compared import Holds, Table, holds, table
+from lab.report.goals import Verdict
+from lab.report.records import write_text
+from lab.report.references import Figure, references
+from lab.report.results import Run, run
+from lab.report.tops import tops
+
+NAME = "report.html"
+HERE = Path(__file__).parent
+LIBRARY = Path("/usr/share/javascript/chart.js/chart.min.js")
+"""Debian's libjs-chart.js; without it the page has the drawn plots alone."""
+KINDS = {
+    **{Holds.YES: "yes", Holds.BETTER: "yes", Holds.NO: "no"},
+    **{Holds.MISSING: "missing", Holds.UNJUDGED: "note"},
+}
+TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True)
+class Image:
+    """A drawn plot as a data URL."""
+
+    data: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure of a reference beside ours; drawn: the script has a plot of it.
+
+    kind is good or bad news: that what they could not solve still holds is bad.
+    """
+
+    of: Figure
+    table: Table
+    holds: Holds
+    kind: str
+    images: list[Image]
+    drawn: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """A document and the experiment that repeats it."""
+
+    name: str
+    title: str
+    stem: str
+    scope: str
+    command: str
+    goals: list[dict[str, str]]
+    conditions: list[tuple[str, str]]
+    figures: list[Shown]
+
+
+def number(value: float) -> str:
+    """Four digits, as a person reads them."""
+    if value and abs(value) < 0.001:
+        return f"{value:.1e}"
+    digits = f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+    return f"{float(digits):g}" if "e" in digits else digits
+
+
+def image(plots: Path, stem: str, name: str) -> str:
+    """The smaller of a plot's two files as a data URL; empty without results or a plot."""
+    files = [plots / f"{stem}-{name}{suffix}" for suffix in TYPES]
+    there = [file for file in files if stem and file.exists()]
+    if not there:
+        return ""
+    file = min(there, key=lambda one: one.stat().st_size)
+    return f"data:{TYPES[file.suffix]};base64,{base64.b64encode(file.read_bytes()).decode()}"
+
+
+def _shown(
+    figure: Figure, found: Run, plots: Path, charts: dict[str, Chart], seen: set[str]
+) -> Shown:
+    cells = table(figure, found.records)
+    chart = comparison(cells, figure.row, figure.unit)
+    if chart:
+        charts[figure.id] = chart
+    images = []
+    for name in figure.plots:
+        data = image(plots, found.stem, name)
+        if data and name not in seen:
+            images.append(Image(data))
+            seen.add(name)
+    verdict = holds(figure, cells, found.goals)
+    kind = "no" if figure.refuted and verdict is Holds.YES else KINDS[verdict]
+    return Shown(figure, cells, verdict, kind, images, chart is not None)
+
+
+def _goal(verdict: Verdict) -> dict[str, str]:
+    return {
+        "name": verdict.name,
+        "bound": verdict.bound,
+        "measured": verdict.measured,
+        "word": {True: "met", False: "missed", None: "-"}[verdict.met],
+    }
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def policy(style: str, scripts: Sequence[str]) -> str:
+    """What the browser may do: run and style what is in the page, and load nothing."""
+    allowed = " ".join(map(_digest, scripts))
+    return f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {allowed}"
+
+
+def _json(charts: dict[str, Chart]) -> str:
+    """No text in it can end its element."""
+    data = {name: chart.data() for name, chart in charts.items()}
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _section(found: Run, plots: Path, charts: dict[str, Chart]) -> Section:
+    seen: set[str] = set()
+    return Section(
+        found.name,
+        references().documents[found.name].title,
+        found.stem,
+        found.scope,
+        found.command,
+        [_goal(verdict) for verdict in found.verdicts],
+        found.conditions,
+        [_shown(figure, found, plots, charts, seen) for figure in references().of(found.name)],
+    )
+
+
+def _context(paths: Paths, library: Path) -> dict[str, Any]:
+    runs = {name: run(paths, name) for name in references().documents}
+    charts: dict[str, Chart] = {}
+    first = []
+    for top in tops(runs, paths.results):
+        if top.chart:
+            charts[top.name] = top.chart
+        first.append(
+            {
+                "chart": top.name,
+                "drawn": top.chart is not None,
+                "title": top.title,
+                "sentence": top.sentence,
+                "image": image(paths.plots, runs[top.experiment].stem, top.image),
+            }
+        )
+    sections = [_section(found, paths.plots, charts) for found in runs.values()]
+    words = [goal["word"] for section in sections for goal in section.goals]
+    style = (HERE / "page.css").read_text(encoding="utf-8")
+    scripts = [(HERE / "page.js").read_text(encoding="utf-8")]
+    if library.exists():
+        scripts.insert(0, library.read_text(encoding="utf-8").replace("</", "<\\/"))
+    return {
+        "tops": first,
+        "sections": sections,
+        "met": words.count("met"),
+        "missed": words.count("missed"),
+        "unjudged": words.count("-"),
+        "charts": _json(charts),
+        "style": style,
+        "scripts": scripts,
+        "policy": policy(style, scripts),
+    }
+
+
+def write(paths: Paths, library: Path = LIBRARY) -> Path:
+    """Write $(O)/report.html; returns it.  Raises LabError if a file of results is not right."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    text = environment.get_template("page.html.j2").render(_context(paths, library))
+    path = paths.out / NAME
+    write_text(path, text + "\n")
+    return path

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The three plots at the top of the page, each with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from lab.report.charts import Chart, Line, comparison, curves, point
+from lab.report.compared import table
+from lab.report.goals import Choice, find
+from lab.report.records import Record
+from lab.report.references import Figure, references
+from lab.report.results import Run, numbers
+
+MISSING = "Not measured yet."
+
+
+@dataclass(frozen=True)
+class Top:
+    """One of them; image is the drawn plot's name without the experiment's."""
+
+    name: str
+    experiment: str
+    title: str
+    sentence: str
+    image: str
+    chart: Chart | None
+
+
+def _by(records: Sequence[Record], name: str) -> dict[float | str, float]:
+    return {
+        value if isinstance(value := record.params[name], str) else float(value): record.value
+        for record in records
+    }
+
+
+def _figure(name: str, wanted: Sequence[str]) -> Figure:
+    """A figure of the references with some of its columns, without what is printed there."""
+    found = next(figure for figure in references().figures if figure.id == name)
+    series = tuple(s for s in found.series if s.name in wanted)
+    return msgspec.structs.replace(found, series=series)
+
+
+def start_up(run: Run) -> Top:
+    """A start beside load, of itself on an idle disk."""
+    wanted = _figure("wrais-15", ("stock BFQ", "with the changes"))
+    where: dict[str, Choice] = {"depth": 2, "probe": "lprobe", "disk": "flash"}
+    stock, ours = (
+        _by(find(run.records, "startup_over_idle", variant, **where), "background")
+        for variant in ("bfq", "wrais")
+    )
+    both = [load for load in stock if load in ours and load != "idle"]
+    sentence = MISSING
+    if both:
+        worst = max(both, key=lambda load: stock[load])
+        most = max(ours[load] for load in both)
+        sentence = (
+            f"Beside load a privileged start takes at most {most:.2f} times the idle one; "
+            f"with stock BFQ up to {stock[worst]:.2f} times ({worst})."
+        )
+    chart = comparison(table(wanted, run.records), "background", "seconds")
+    return Top("start", run.name, "Start-up under load", sentence, "start-up-depth2", chart)
+
+
+def packets(run: Run) -> Top:
+    """What arrives of ever more frames."""
+    wanted = _figure(
+        "livelock-2", ("e1000, stock NAPI", "threaded NAPI", "hybrid with the governor")
+    )
+    where: dict[str, Choice] = {"ports": 1, "rate_function": "constant", "mitigation": "off"}
+    stock, ours = (
+        _by(find(run.records, "goodput_pps", variant, **where), "offered_pps")
+        for variant in ("e1000", "hybrid")
+    )
+    both = [rate for rate in stock if rate in ours and not isinstance(rate, str)]
+    sentence = MISSING
+    if both:
+        most = max(both)
+        sentence = (
+            f"Of {most:,.0f} packets a second the application gets {ours[most]:,.0f} with the "
+            f"governor, {stock[most]:,.0f} with the stock driver."
+        )
+    chart = comparison(table(wanted, run.records), "offered packets/s", "received packets/s")
+    return Top("packets", run.name, "Packets under overload", sentence, "throughput", chart)
+
+
+def shares(run: Run, results: Path) -> Top:
+    """Draws won against draws that the tickets promise."""
+    raw = numbers(results / f"{run.stem}-share.csv", "tickets", "total", "wins", "lotteries")
+    dots = [
+        point(100 * tickets / total, 100 * wins / lotteries)
+        for tickets, total, wins, lotteries in raw
+        if total and lotteries
+    ]
+    errors = [record.value for record in find(run.records, "share_error_sigma")]
+    sentence = MISSING
+    if dots and errors:
+        far = max(abs(one["x"] - one["y"]) for one in dots)
+        sentence = (
+            f"Each task gets the share of the CPU that its tickets buy: at most {far:.2f} "
+            f"percentage points off, {max(errors):.1f} standard deviations of a fair draw."
+        )
+    line = Line("a task", False, dots, 0)
+    promise = Line("what the tickets promise", True, [point(0, 0), point(100, 100)], 1)
+    chart = (
+        curves([line, promise], "scatter", "% of the tickets", "% of the draws") if dots else None
+    )
+    return Top("shares", run.name, "Shares against tickets", sentence, "shares", chart)
+
+
+def tops(runs: Mapping[str, Run], results: Path) -> list[Top]:
+    """All three."""
+    return [
+        start_up(runs["wrais"]),
+        packets(runs["livelock"]),
+        shares(runs["lottery"], results),
+    ]

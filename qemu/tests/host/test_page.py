@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of the report, as text and in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab import LabError
+from lab.bench import Bench, run
+from lab.paths import Paths
+from lab.redraw import main
+from lab.report import page
+from lab.report.references import references
+from lab.report.results import stem
+from lab.subjects.lottery import EXPERIMENT, experiment
+from tests.host import browser
+from tests.host.browser import Browser
+from tests.host.recorded import Recorded
+
+LOAD_MS, LOAD_TRIES = 1000, 3
+MAX_BYTES = 5_000_000
+PLOTS = "document.querySelectorAll('canvas[data-chart]').length"
+DRAWN = "[...document.querySelectorAll('.canvas')].filter(one => !one.hidden).length"
+BROKEN = "[...document.images].filter(one => !one.naturalWidth).map(one => one.alt)"
+DANGLING = """[...document.querySelectorAll('a[href]')].map(one => one.getAttribute('href'))
+    .filter(one => !one.startsWith('#') || !document.getElementById(one.slice(1)))"""
+WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+LOADED_MS = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+
+needs_browser = pytest.mark.skipif(
+    not browser.found(), reason=f"{browser.PROGRAM} is missing: make deps installs it"
+)
+needs_library = pytest.mark.skipif(
+    not page.LIBRARY.exists(), reason=f"{page.LIBRARY} is missing: make deps installs it"
+)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+    """Results of what was recorded of one experiment; the others are missing."""
+    top = tmp_path_factory.mktemp("page")
+    paths = Paths(top=top, out=top / "build")
+    scope = replace(experiment.FULL, scale_seeds=(1,), share_seeds=(1,))
+    recorded = replace(EXPERIMENT, boots=lambda _scope, _only: experiment.boots(scope))
+    run(Bench(recorded), paths, Recorded("lottery"))
+    main(paths, None)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def text(paths: Paths) -> str:
+    return (paths.out / page.NAME).read_text()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+def test_every_figure_is_there_measured_or_missing(text: str) -> None:
+    for figure in references().figures:
+        assert f'id="{figure.id}"' in text
+    assert "Nothing of ours is measured: <code>make bench EXP=wrais</code>" in text
+    assert "Not measured yet." in text
+    assert text.count("no results: make bench EXP=") == 2 * 4
+
+
+def test_what_was_measured_stands_beside_the_claim(paths: Paths, text: str) -> None:
+    article = text[text.index('id="lottery-2"') :].partition("</article>")[0]
+    assert "The tree enqueues far slower" in article and "no longer so here" in article
+    assert re.search(r"<small>n \d+, [\d.,]+ to [\d.,]+</small>", article)
+    goals = json.loads((paths.results / "lottery-goals.json").read_text())
+    met, missed, rest = ([goal["met"] for goal in goals].count(v) for v in (True, False, None))
+    assert f"{met} met, {missed} missed, {rest} not judged" in text
+    assert "make bench EXP=lottery" in text and "qemu-system-x86_64 " in text
+    assert str(paths.top) not in text
+
+
+def test_the_same_results_give_the_same_page(paths: Paths, text: str) -> None:
+    main(paths, None)
+    assert (paths.out / page.NAME).read_text() == text
+    assert len(text) <= MAX_BYTES
+
+
+def test_the_fullest_results_are_taken(tmp_path: Path) -> None:
+    for name in ("udp-demo", "udp-quick", "udp"):
+        (tmp_path / f"{name}.json").write_text("[]")
+        scope = name.partition("-")[2] or "full"
+        assert stem(tmp_path, "udp") == (name, scope)
+    assert stem(tmp_path, "ipc") == ("", "full")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("lottery-goals.json", '[{"nam": 1}]', "must be a list of name, bound, measured and met"),
+        ("lottery-goals.json", "[", "not JSON"),
+        ("lottery-provenance.json", '{"host": {}}', "no 'kernels' in it"),
+    ],
+)
+def test_a_file_that_is_not_right_is_named(
+    paths: Paths, tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    copy = Paths(top=tmp_path, out=tmp_path)
+    copy.results.mkdir()
+    for file in paths.results.iterdir():
+        (copy.results / file.name).write_bytes(file.read_bytes())
+    (copy.results / name).write_text(content)
+    with pytest.raises(LabError, match=rf"{name}: .*{said}"):
+        page.write(copy)
+    assert not (copy.out / page.NAME).exists()
+
+
+@needs_browser
+@needs_library
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_in_a_browser(paths: Paths, chromium: Browser, width: int, dark: bool) -> None:
+    """It renders without a word on the console and asks nobody for anything."""
+    chromium.look(width, dark)
+    seen = chromium.open(paths.out / page.NAME)
+    assert seen.complaints == []
+    address = (paths.out / page.NAME).as_uri()
+    assert [url for url in seen.requests if not url.startswith("data:")] == [address]
+    assert chromium.ask(PLOTS) == chromium.ask(DRAWN) > 3
+    assert chromium.ask(BROKEN) == [] and chromium.ask("document.images.length") > 3
+    assert chromium.ask(DANGLING) == []
+    assert chromium.ask(WIDE) <= 0
+    paper = chromium.ask("getComputedStyle(document.body).backgroundColor")
+    assert (paper != "rgb(255, 255, 255)") is dark
+
+
+@needs_browser
+@needs_library
+def test_the_page_is_there_within_a_second(paths: Paths, chromium: Browser) -> None:
+    """The best of a few: the others of the machine take their time, too."""
+    chromium.look(1280)
+    times = []
+    for _ in range(LOAD_TRIES):
+        chromium.open(paths.out / page.NAME)
+        times.append(chromium.ask(LOADED_MS))
+    assert min(times) <= LOAD_MS, times
+
+
+@needs_browser
+def test_without_scripts_or_the_library_the_drawn_plots_stay(
+    paths: Paths, chromium: Browser, tmp_path: Path
+) -> None:
+    there = "[...document.images].filter(one => one.offsetHeight > 0).length"
+    chromium.look(1280, scripts=False)
+    chromium.open(paths.out / page.NAME)
+    assert chromium.ask(f"{DRAWN}") == 0
+    assert chromium.ask(there) == chromium.ask("document.images.length") > 3
+    copy = Paths(top=tmp_path, out=tmp_path)
+    for name in ("results", "plots"):
+        (tmp_path / name).symlink_to(paths.out / name)
+    chromium.look(1280)
+    seen = chromium.open(page.write(copy, library=tmp_path / "nothing.js"))
+    assert seen.complaints == []
+    assert chromium.ask(DRAWN) == 0 and chromium.ask(there) > 3
+
+
+@needs_browser
+def test_the_page_may_load_nothing(paths: Paths, chromium: Browser, tmp_path: Path) -> None:
+    """Whatever asks for something is refused by the page itself, and seen by these tests."""
+    spoilt = tmp_path / "spoilt.html"
+    image = '<img src="http://localhost:9/x.png" alt="x">'
+    text = (paths.out / page.NAME).read_text()
+    spoilt.write_text(text.replace("<main>", f"<main>{image}<script>alert(1)</script>", 1))
+    chromium.look(1280)
+    seen = chromium.open(spoilt)
+    assert len([one for one in seen.complaints if "Content Security Policy" in one]) == 2
+    assert chromium.ask(BROKEN) == ["x"]
