@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `compare` verb: two result directories through benchstat.
+
+Beside its records each experiment leaves its samples in the Go benchmark format; the
+files of the same name are compared.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from lab import LabError
+
+TOOL = "benchstat"
+MODULE = "golang.org/x/perf/cmd/benchstat@latest"
+SUFFIX = ".bench"
+_LINE = re.compile(r"Unit \S+ \S+=\S+|Benchmark\S+ \d+( \S+ \S+)+")
+
+
+def tool() -> str:
+    """benchstat, from the PATH or from where Go puts it.  Raises LabError with how to get it."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path.home() / "go/bin")))
+    found = shutil.which(TOOL, path=path)
+    if not found:
+        raise LabError(f"{TOOL} is missing: install it with: go install {MODULE}")
+    return found
+
+
+def _files(name: str, directory: Path) -> dict[str, Path]:
+    """Samples by file name.  Raises LabError that names the directory, or file and line."""
+    if not directory.is_dir():
+        raise LabError(f"{name}={directory}: must be a directory of results")
+    found = {path.name: path for path in sorted(directory.glob(f"*{SUFFIX}"))}
+    if not found:
+        raise LabError(f"{name}={directory}: holds no *{SUFFIX}: must be a directory of results")
+    for path in found.values():
+        for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line and not _LINE.fullmatch(line):
+                raise LabError(f"{path}:{at}: {line!r}: must be a line of Go's benchmark format")
+    return found
+
+
+def pairs(one: Path, other: Path) -> list[tuple[Path, Path]]:
+    """Files that both have.  Raises LabError if there is none."""
+    left, right = _files("A", one), _files("B", other)
+    both = [(left[name], right[name]) for name in left if name in right]
+    if not both:
+        raise LabError(
+            f"A={one} has {', '.join(left)}, B={other} has {', '.join(right)}: "
+            "must have an experiment in common"
+        )
+    return both
+
+
+def main(one: Path, other: Path) -> int:
+    """Print a comparison of each experiment that both directories have; benchstat's status."""
+    both = pairs(one, other)
+    program = tool()
+    status = 0
+    for left, right in both:
+        print(f"{left.stem}:", flush=True)
+        done = subprocess.run([program, f"A={left}", f"B={right}"], check=False)
+        status = status or done.returncode
+    return min(status, 1)
+
+
+def _given(name: str, text: str | None) -> Path:
+    if not text:
+        raise LabError(f"{name}: must be a directory of results, as in A=before B=after")
+    return Path(text)
+
+
+def register(subparsers: Any) -> None:
+    """Add the `compare` verb."""
+    text = "compare the samples of two directories of results through benchstat"
+    parser = subparsers.add_parser("compare", help=text, description=text)
+    parser.add_argument("--a", metavar="DIR", help="results to compare with")
+    parser.add_argument("--b", metavar="DIR", help="results that are compared")
+    parser.set_defaults(func=lambda args: main(_given("A", args.a), _given("B", args.b)))
