@@ -21,7 +21,8 @@ source := $(if $(KERNEL),--source $(call quote,$(value KERNEL)))
 llvm := $(if $(LLVM),--llvm)
 build := $(llvm) $(if $(V),--verbose)
 kernel := kernel$(if $(LLVM),+llvm)
-exp := $(if $(EXP),--exp $(call quote,$(value EXP)))
+option = $(if $($(2)),--$(1) $(call quote,$(value $(2))))
+exp := $(call option,exp,EXP)
 # $(1): the tests that a target is about; TESTS selects among them
 only = $(if $(1)$(TESTS),-k $(call quote,$(1)$(if $(TESTS),$(if $(1), and )($(value TESTS)))))
 # the kernel that a target is about
@@ -29,7 +30,7 @@ variant = $(or $(word 2,$(subst -, ,$@)),guest)
 # All packages in one go: without root, a person installs them by hand.
 needs := need-$(kernel)+userland+image
 guest := kernel userland rootfs
-tested := $(needs)+emulator+python+peers $(O)/venv/lock unchanged $(guest)
+tested := $(needs)+emulator+python+peers+report+browser $(O)/venv/lock unchanged $(guest)
 kind := debug plain torture
 set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
@@ -37,7 +38,7 @@ pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
 	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
-	check-series bench report demo tags compile_commands.json clean mrproper
+	check-series bench report compare demo tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -64,9 +65,9 @@ help:
 #?
 #? Run ($(O)/lab run -- COMMAND returns the exit status of the command, make cannot)
 #?   run                    boot to a shell; CMD='...' runs that; DRY=1 prints the QEMU command
-#?   bench                  run an experiment: EXP=ipc livelock lottery udp wrais; QUICK=1 short;
-#?                          REPEAT=2 runs it twice and compares
-#?   report                 draw the plots of the results again
+#?   bench                  run all experiments, go on where it ended; BUDGET=30m ends it then; or
+#?                          EXP=ipc livelock lottery udp wrais; QUICK=1 short; REPEAT=2 compares two
+#?   report compare         plots and one HTML page of the results; A=dir B=dir of results
 #?
 #? Test (TESTS='name or name' selects among the tests of each)
 #?   test-crash             10,000 states that a crash can leave a file system in
@@ -139,10 +140,10 @@ check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland
 	@$(vlab) check
 check-series: kernel
 	@$(lab) series
-bench: $(tested) $(if $(filter wrais livelock,$(EXP)),$(if $(QUICK),,kernel-plain))
-	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(if $(REPEAT),--repeat $(call quote,$(value REPEAT)))
-report: need-python $(O)/venv/lock
-	@$(vlab) report $(exp)
+bench: $(tested) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
+	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
+report compare: need-report $(O)/venv/lock
+	@$(vlab) $@ $(if $(filter report,$@),$(exp),$(call option,a,A) $(call option,b,B))
 demo: $(tested)
 	@$(vlab) demo
 clean mrproper:

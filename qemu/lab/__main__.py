@@ -30,8 +30,9 @@ VERBS = {
     "matrix": ("lab.matrix", "build other kernels and test the lottery class with each"),
     "mutants": ("lab.mutants", "plant faults and see who notices"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
-    "bench": ("lab.bench", "run an experiment"),
-    "report": ("lab.redraw", "tables and plots of the results"),
+    "bench": ("lab.bench", "run an experiment, or all"),
+    "report": ("lab.redraw", "plots and one HTML page of the results"),
+    "compare": ("lab.compare", "two directories of results through benchstat"),
     "flood": ("lab.flood", "frames from the host to a guest's card, a cross-check"),
     "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
 }
@@ -39,7 +40,7 @@ VERBS = {
 # These are first to write into $(O).
 SET_UP = ("deps", "prepare", "config", "kernel", "rootfs", "venv")
 # These only read, or remove: on any machine.
-ANYWHERE = ("clean", "report", "check")
+ANYWHERE = ("clean", "report", "compare", "check")
 # Their figures are about the kernel of configs/, and no other.
 MEASURES = ("bench", "demo")
 

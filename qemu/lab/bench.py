@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `bench` verb: run an experiment, write its records, judge its goals, draw its figures."""
+"""The `bench` verb: run an experiment, write its records, judge its goals, draw its figures.
+
+Without an experiment it runs all of them, see lab.campaign.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lab import LabError
 from lab.experiment import FULL, QUICK, SCOPES, Experiment, measuring, require
 from lab.guest.boot import Boot
-from lab.guest.machine import Machine
+from lab.guest.machine import Files, Machine
 from lab.guest.result import BootResult
 from lab.host.progress import Progress
 from lab.paths import Paths
@@ -82,7 +87,11 @@ def made_by(paths: Paths, bench: Bench) -> Provenance:
     """What the figures depend on."""
     guests = [boot.machine for boot in bench.boots() if not boot.host]
     models = " ".join(sorted({guest.cpu for guest in guests}))
-    return collect(paths, {guest.kernel for guest in guests}, Machine.qemu, models)
+    found = collect(paths, {guest.kernel for guest in guests}, Machine.qemu, models)
+    # Of the first guest, with names that are the same on every machine.
+    here = Paths(Path("."), Path("build"))
+    lines = [guest.argv(here, Files.under(here.logs)) for guest in guests[:1]]
+    return replace(found, command=shlex.join(lines[0]) if lines else "")
 
 
 def write(paths: Paths, bench: Bench, files: dict[str, str], verdicts: list[Verdict]) -> None:
@@ -151,8 +160,21 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _all(args: argparse.Namespace, scope: str) -> int:
+    from lab import campaign
+
+    for name, given in (("--only", args.only is not None), ("--repeat", args.repeat != 1)):
+        if given:
+            raise LabError(f"{name}: must come with one experiment, --exp {'|'.join(names())}")
+    return campaign.main(Paths.from_env(), scope, args.budget, args.jobs)
+
+
 def _main(args: argparse.Namespace) -> int:
     scope = QUICK if args.quick else FULL
+    if args.exp is None:
+        return _all(args, scope)
+    if args.budget is not None:
+        raise LabError("--budget: must come without --exp: it is for all experiments")
     bench = make_bench(args.exp, scope, args.only, args.repeat, args.jobs)
     paths = Paths.from_env()
     require(paths, {boot.machine.kernel for boot in bench.boots() if not boot.host})
@@ -163,7 +185,14 @@ def register(subparsers: Any) -> None:
     """Add the `bench` verb."""
     text = "run an experiment: records, goals and figures under $(O)/results and $(O)/plots"
     parser = subparsers.add_parser("bench", help=text, description=text)
-    parser.add_argument("--exp", metavar="NAME", default="lottery", help=", ".join(names()))
+    parser.add_argument(
+        "--exp",
+        metavar="NAME",
+        help=f"one of {', '.join(names())}; default: all, and what is done is not done again",
+    )
+    parser.add_argument(
+        "--budget", metavar="TIME", help="of all: begin nothing after 90s, 30m, 2h, and end then"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer sizes, seeds and seconds")
     parser.add_argument("--only", metavar="METRIC", help="measure this metric alone")
     parser.add_argument(

@@ -25,6 +25,10 @@ def lanes_here(boots: Sequence[Boot] = ()) -> int:
     return min(LANES, os.cpu_count() or 1)
 
 
+class OutOfTime(Exception):
+    """The time for all results is up."""
+
+
 class Schedule:
     """Boots that run from when the first result is asked for.
 
@@ -66,12 +70,21 @@ class Schedule:
         done = (self._results.get(boot.name) for boot in self.boots)
         return [f.result() for f in done if f and f.done() and not f.exception()]
 
-    def all(self, progress: Callable[[int], None] = lambda done: None) -> list[BootResult]:
-        """All results, in the order of the boots; the first error is raised at once."""
+    def all(
+        self,
+        progress: Callable[[int], None] = lambda done: None,
+        left_s: Callable[[], float | None] = lambda: None,
+    ) -> list[BootResult]:
+        """All results, in the order of the boots; the first error is raised at once.
+
+        Raises OutOfTime when no seconds are left for them; None is no limit.
+        """
         waiting = set(self._started().values())
         try:
             while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done, waiting = wait(waiting, left_s(), return_when=FIRST_COMPLETED)
+                if not done:
+                    raise OutOfTime
                 for future in done:
                     future.result()
                 progress(len(self.boots) - len(waiting))

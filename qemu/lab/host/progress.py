@@ -12,7 +12,7 @@ MEBI = 1 << 20
 
 
 class Progress:
-    """Shows "label: done/total unit". total 0 means unknown.
+    """Shows "label: done/total unit". total 0 means unknown; left tells the seconds left.
 
     The unit "bytes" is shown in MiB. update() may be called as often as one
     likes; it writes at most every 0.1 s on a terminal, every 10 s elsewhere.
@@ -25,12 +25,14 @@ class Progress:
         unit: str,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
+        left: Callable[[], float | None] = lambda: None,
     ) -> None:
         self.label = label
         self.total = total
         self.unit = unit
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
+        self._left = left
         self._tty = self._stream.isatty()
         self._interval = TTY_INTERVAL_S if self._tty else PLAIN_INTERVAL_S
         self._next = clock() + (0.0 if self._tty else self._interval)
@@ -80,4 +82,15 @@ class Progress:
             return f"{done} {unit}"
         # An estimated total may turn out too small; never show 105 %.
         total = max(total, done)
-        return f"{done}/{total} {unit} ({100 * done // max(total, 1)} %)"
+        left = self._left()
+        tail = "" if left is None or done >= total else f", {duration(left)} left"
+        return f"{done}/{total} {unit} ({100 * done // max(total, 1)} %){tail}"
+
+
+def duration(seconds: float) -> str:
+    """As a person says it: 40 s, 12 min, 3 h 5 min."""
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -13,7 +13,7 @@ FILES = ("Makefile", "paths.mk", "qemu/requirements.lock", "userland/lib/protoco
 # What a person's shell does not set.
 HIDDEN = (
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL"),
-    *("TESTS", "MUTANTS", "LLVM", "CMD", "DRY", "EXP", "QUICK", "REPEAT"),
+    *("TESTS", "MUTANTS", "LLVM", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "A", "B"),
     *("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"),
 )
 

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All experiments in one call: order, what is kept, the budget, failures."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier, Event
+
+import pytest
+
+from lab import LabError
+from lab.bench import Bench, made_by
+from lab.campaign import Campaign, Estimate, benches, keeping, seconds
+from lab.experiment import SCOPES
+from lab.guest.boot import Boot
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult
+from lab.host.progress import duration
+from lab.kept import Kept, conditions
+from lab.paths import Paths
+from lab.report.measured import Measured
+from lab.schedule import Runner
+from lab.subjects.registry import EXPERIMENTS
+from tests.host import toy
+
+ENOUGH_S = 60.0
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(top=tmp_path, out=tmp_path / "build")
+
+
+def campaign(
+    paths: Paths,
+    runner: Runner,
+    deadline: float | None = None,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> Campaign:
+    """The toy alone."""
+    kept_of = keeping(paths, lambda _: runner)
+    return Campaign(paths, [Bench(toy.EXPERIMENT)], kept_of, deadline, clock)
+
+
+@pytest.mark.parametrize(("text", "value"), [("90s", 90), ("30m", 1800), ("2h", 7200)])
+def test_a_budget_is_a_number_with_a_unit(text: str, value: float) -> None:
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "30", "0m", "-1m", "1.5h", "m", "30 m", "1d"])
+def test_another_budget_is_named(text: str) -> None:
+    with pytest.raises(LabError, match=rf"BUDGET '{text}': must be a whole number of s, m or h"):
+        seconds(text)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_all_experiments_run_the_shortest_first(scope: str) -> None:
+    found = benches(scope, 2)
+    assert {bench.experiment.name for bench in found} == set(EXPERIMENTS)
+    lengths = [sum(boot.length for boot in bench.boots()) for bench in found]
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_what_depends_on_the_hosts_clock_is_known(scope: str) -> None:
+    boots = [boot for bench in benches(scope, 2) for boot in bench.boots()]
+    assert {boot.name for boot in boots if boot.host} == {"ipc-host", "udp-host"}
+    real = {boot.name for boot in boots if not boot.host and boot.machine.real_time}
+    assert real <= {"smp-1", "smp-2", "smp-3"}
+
+
+def test_what_depends_on_the_hosts_clock_runs_alone(paths: Paths) -> None:
+    """The others run side by side: the barrier would not open for one at a time."""
+    running, most = set(), dict.fromkeys((True, False), 0)
+    both = Barrier(2)
+
+    def boots(_scope: str, _only: str | None) -> list[Boot]:
+        real = [Boot(f"real-{n}", Machine(accel="tcg", root=False)) for n in range(3)]
+        host = [Boot("host", host=True)]
+        return [*real, *(Boot(f"virtual-{n}", Machine(accel="icount")) for n in range(2)), *host]
+
+    def run(boot: Boot) -> BootResult:
+        running.add(boot.name)
+        if boot.host or boot.machine.real_time:
+            most[True] = max(most[True], len(running))
+        else:
+            both.wait(ENOUGH_S)
+            most[False] = 2
+        running.discard(boot.name)
+        return BootResult(boot, [], Path("console.log"))
+
+    experiment = replace(toy.EXPERIMENT, boots=boots, evaluate=lambda _: Measured([], [], {}))
+    drawn = replace(experiment, draw=lambda *_: [])
+    kept_of = keeping(paths, lambda _: run)
+    Campaign(paths, [Bench(drawn, workers=2)], kept_of).run()
+    assert most == {True: 1, False: 2}
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_a_boot_has_the_same_key_in_every_process(name: str) -> None:
+    """Nothing in its text is an address, and its result can be kept."""
+    for boot in EXPERIMENTS[name].boots("full", None):
+        assert " at 0x" not in repr(boot), boot.name
+        assert pickle.loads(pickle.dumps(boot)) == boot
+
+
+def test_what_is_done_is_not_done_again(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    runner = toy.Runner()
+    assert campaign(paths, runner).run() == 0
+    first = {file.name: file.read_bytes() for file in paths.results.iterdir()}
+    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+    again = toy.Runner(cost=lambda _: 3.0)
+    assert campaign(paths, again).run() == 0
+    assert again.booted == []
+    assert {file.name: file.read_bytes() for file in paths.results.iterdir()} == first
+    assert capsys.readouterr().out.endswith("1 of 1 measured goals met\n")
+
+
+def test_one_boot_that_is_missing_is_run(paths: Paths) -> None:
+    campaign(paths, toy.Runner()).run()
+    for file in (paths.out / "bench/toy").glob("toy-2-*.pickle"):
+        file.write_bytes(b"cut short")
+    runner = toy.Runner()
+    assert campaign(paths, runner).run() == 0
+    assert runner.booted == ["toy-2"]
+
+
+def test_other_conditions_are_measured_anew(paths: Paths) -> None:
+    told = made_by(paths, Bench(toy.EXPERIMENT))
+    assert conditions(paths, told) == conditions(paths, replace(told, commit="other", dirty=True))
+    assert conditions(paths, told) != conditions(paths, replace(told, series="other"))
+    assert conditions(paths, told) != conditions(paths, replace(told, image="other"))
+    before = conditions(paths, told)
+    paths.bin.mkdir(parents=True)
+    (paths.bin / "tool").write_text("new")
+    assert conditions(paths, told) != before
+    runner = toy.Runner()
+    for text in ("one", "other", "one"):
+        boot = toy.boots((1,))[0]
+        Kept(runner, paths.out / "kept", text)(boot)
+    assert runner.booted == ["toy-1", "toy-1"]
+
+
+def test_the_budget_ends_it_and_the_next_call_goes_on(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A boot takes 10 s of a clock of its own; after 15 s nothing is begun."""
+    now = [0.0]
+    runner = toy.Runner()
+
+    def timed(boot: Boot) -> BootResult:
+        result = runner(boot)
+        now[0] += 10
+        return result
+
+    cut = campaign(paths, timed, 15.0, lambda: now[0])
+    assert cut.run() == 1
+    assert len(runner.booted) == 2
+    said = capsys.readouterr().out
+    assert "not finished: toy: 2 of 3 boots done; make bench goes on with it" in said
+    assert not (paths.results / "toy.json").exists()
+    assert campaign(paths, runner).run() == 0
+    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+    assert (paths.results / "toy.json").exists()
+
+
+def test_a_boot_that_does_not_end_is_left_when_the_time_is_up(paths: Paths) -> None:
+    begun, end = Event(), Event()
+
+    def endless(boot: Boot) -> BootResult:
+        begun.set()
+        end.wait(ENOUGH_S)
+        return toy.Runner()(boot)
+
+    cut = campaign(paths, endless, 1.0, lambda: 1.0 if begun.is_set() else 0.99)
+    assert cut.run() == 1
+    assert cut.unfinished == ["toy: 0 of 3 boots done"]
+    end.set()
+
+
+def test_a_boot_that_fails_is_named_and_the_others_are_kept(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner = toy.Runner()
+
+    def failing(boot: Boot) -> BootResult:
+        if boot.name == "toy-4":
+            raise LabError("toy-4: panic", exit_code=1)
+        return runner(boot)
+
+    assert campaign(paths, failing).run() == 1
+    assert capsys.readouterr().out.endswith("failed: toy: toy-4: panic\n")
+    assert sorted(runner.booted) == ["toy-1", "toy-2"]
+    assert campaign(paths, runner).run() == 0
+    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+
+
+def test_a_missed_goal_fails(paths: Paths) -> None:
+    assert campaign(paths, toy.Runner(cost=lambda _: 20.0)).run() == 1
+
+
+def test_the_time_left_follows_from_what_boots_took() -> None:
+    boots = toy.boots((1, 2, 4))
+    estimate = Estimate(boots, 2)
+    assert estimate.seconds() is None
+    estimate.add(replace(toy.Runner()(boots[0]), seconds=10.0))
+    assert estimate.seconds() == (2 + 4) * 10 / 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(40.2, "40 s"), (61, "1 min"), (720, "12 min"), (11100, "3 h 5 min")]
+)
+def test_a_duration_as_a_person_says_it(value: float, text: str) -> None:
+    assert duration(value) == text
