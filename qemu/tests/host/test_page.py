@@ -153,7 +153,7 @@ def test_the_page_is_there_within_a_second(paths: Paths, chromium: Browser) -> N
 def test_without_scripts_or_the_library_the_drawn_plots_stay(
     paths: Paths, chromium: Browser, tmp_path: Path
 ) -> None:
-    there = "[...document.images].filter(one => one.offsetHeight > 0).length"
+    there = "[...document.images].filter(one => one.checkVisibility()).length"
     chromium.look(1280, scripts=False)
     chromium.open(paths.out / page.NAME)
     assert chromium.ask(f"{DRAWN}") == 0
