@@ -8,6 +8,7 @@ that both can be made again at any time.
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from lab import LabError
@@ -20,7 +21,8 @@ from lab.subjects.registry import lookup, names
 def main(paths: Paths, exp: str | None) -> int:
     """Draw one experiment, or all that have results, and write the page.
 
-    Of each experiment the fullest results are taken.  Raises LabError if none has any.
+    Of each experiment the fullest results are taken.  Raises LabError if none has any, or the
+    one that is asked for holds nothing that can be drawn.
     """
     wanted = names() if exp is None else [lookup(exp).name]
     stems = {name: found for name in wanted if (found := stem(paths.results, name)[0])}
@@ -31,7 +33,11 @@ def main(paths: Paths, exp: str | None) -> int:
     for name, found in stems.items():
         files = lookup(name).draw(paths.results, paths.plots, found)
         if not files:
-            raise LabError(f"{paths.results / found}.json: holds nothing that can be drawn")
+            complaint = f"{paths.results / found}.json: holds nothing that can be drawn"
+            if exp is not None:
+                raise LabError(complaint)
+            # Of an earlier form: the others have their page.
+            print(f"lab: {complaint}", file=sys.stderr)
         for file in files:
             print(file)
     print(page.write(paths))

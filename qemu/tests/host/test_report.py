@@ -120,6 +120,17 @@ def test_results_without_curves_are_one_line(tmp_path: Path) -> None:
         main(paths, "lottery")
 
 
+def test_the_others_are_drawn_beside_results_without_curves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = Paths(top=tmp_path, out=tmp_path)
+    floor = Record("lottery", "fair_floor_pct", "rbtree", {}, 5.0, "percent", 1, 0.0)
+    write_json(paths.results / "lottery.json", [floor])
+    assert main(paths, None) == 0
+    assert "lottery.json: holds nothing that can be drawn" in capsys.readouterr().err
+    assert (tmp_path / "report.html").is_file()
+
+
 def saved_words(tmp_path: Path, make: Callable[[], object]) -> str:
     sheet = make()
     sheet.save(tmp_path, "figure")  # type: ignore[attr-defined]
