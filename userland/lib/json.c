@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* json.c - one JSON object a line on stdout. */
+/* json.c - JSON on stdout, one object a line. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,13 @@
 #include "args.h"
 #include "json.h"
 
-static bool json_later;		/* a member has been written already */
+/* What is open: objects and lists, from the line's own object on. */
+static struct level {
+	char end;
+	bool later;		/* a member has been written already */
+} levels[JSON_DEPTH_MAX];
+
+static unsigned int depth;
 
 /* The length of the UTF-8 sequence at @s, 0 when it is not one. */
 static unsigned int utf8_length(const unsigned char *s)
@@ -65,18 +71,48 @@ static void put_string(const char *text)
 
 static void put_key(const char *key)
 {
-	if (json_later)
+	struct level *level = &levels[depth - 1];
+
+	if (level->later)
 		putchar(',');
-	json_later = true;
+	level->later = true;
+	/* members of a list have none */
+	if (!key)
+		return;
 	put_string(key);
 	putchar(':');
 }
 
+static void open_level(char begin, char end)
+{
+	if (depth == ARRAY_SIZE(levels))
+		die(EXIT_FAILED, "more than %u levels of JSON", JSON_DEPTH_MAX);
+	levels[depth++] = (struct level){ .end = end };
+	putchar(begin);
+}
+
 void json_open(void)
 {
-	json_later = false;
-	putchar('{');
+	depth = 0;
+	open_level('{', '}');
 	json_text("tool", args_program);
+}
+
+void json_object(const char *key)
+{
+	put_key(key);
+	open_level('{', '}');
+}
+
+void json_list(const char *key)
+{
+	put_key(key);
+	open_level('[', ']');
+}
+
+void json_end(void)
+{
+	putchar(levels[--depth].end);
 }
 
 void json_text(const char *key, const char *value)
@@ -114,6 +150,8 @@ void json_bool(const char *key, bool value)
 
 void json_close(void)
 {
-	puts("}");
+	while (depth)
+		json_end();
+	putchar('\n');
 	finish_output();
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* json.h - one JSON object a line on stdout. */
+/*
+ * json.h - JSON on stdout, one object a line. In a list, members have no key: NULL.
+ */
 #ifndef LAB_JSON_H
 #define LAB_JSON_H
 
 #include "types.h"
+
+#define JSON_DEPTH_MAX	8U
 
 /* Open an object; its first member is "tool": the program's name. */
 void json_open(void);
@@ -15,7 +19,12 @@ void json_signed(const char *key, s64 value);
 void json_real(const char *key, double value);
 void json_bool(const char *key, bool value);
 
-/* Close the object and its line, and hand the line out. */
+/* A member that is an object or a list, until json_end(). */
+void json_object(const char *key);
+void json_list(const char *key);
+void json_end(void);
+
+/* Close all that is open, and the line, and hand the line out. */
 void json_close(void);
 
 #endif /* LAB_JSON_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* document.c - the one JSON document of an instrument. */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "args.h"
+#include "document.h"
+#include "json.h"
+
+#define CPUINFO		"/proc/cpuinfo"
+#define MODEL		"model name"
+
+static time_t begun;
+
+void document_begin(void)
+{
+	begun = time(NULL);
+}
+
+/* "" when the kernel does not tell. */
+static void read_model(char *model, size_t size)
+{
+	FILE *file = fopen(CPUINFO, "re");
+	char line[256];
+
+	*model = '\0';
+	while (file && !*model && fgets(line, sizeof(line), file)) {
+		char *value = strchr(line, ':');
+
+		if (strncmp(line, MODEL, strlen(MODEL)) || !value)
+			continue;
+		value += strspn(value, ": \t");
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(model, size, "%s", value);
+	}
+	if (file)
+		fclose(file);
+}
+
+static u64 count_usable_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 0 : (u64)CPU_COUNT(&set);
+}
+
+void document_open(void)
+{
+	char model[128], text[32] = "";
+	struct utsname system = { 0 };
+	struct tm utc;
+
+	uname(&system);
+	read_model(model, sizeof(model));
+	if (gmtime_r(&begun, &utc))
+		strftime(text, sizeof(text), "%FT%TZ", &utc);
+	json_open();
+	json_number("schema", DOCUMENT_SCHEMA);
+	json_text("version", LAB_VERSION);
+	json_text("time", text);
+	json_text("host", system.nodename);
+	json_text("kernel", system.release);
+	json_text("machine", system.machine);
+	json_text("cpu_model", model);
+	json_number("cpus", count_usable_cpus());
+}
