@@ -66,7 +66,8 @@ void policy_take(const struct policy *policy)
 
 	if (policy->number == SCHED_OTHER || !change(policy))
 		return;
-	if (policy->number == SCHED_LOTTERY && errno == EINVAL)
+	/* E2BIG: a kernel that does not know tickets wants zeros where they are */
+	if (policy->number == SCHED_LOTTERY && (errno == EINVAL || errno == E2BIG))
 		die(EXIT_UNSUPPORTED, LOTTERY_MISSING);
 	if (errno == EPERM)
 		die(EXIT_FAILED, "%s needs CAP_SYS_NICE (be root)", name);
