@@ -8,9 +8,12 @@
 #include "affinity.h"
 #include "args.h"
 
+/* Room for what a kernel can be built for: it refuses a shorter mask. */
+#define MASK_WORDS	(CPU_NUMBERS_MAX / 64)
+
 u64 affinity_of(pid_t pid)
 {
-	u64 mask[CPUS_MAX] = { 0 };	/* room for a kernel with many CPUs */
+	u64 mask[MASK_WORDS] = { 0 };
 
 	if (syscall(SYS_sched_getaffinity, pid, sizeof(mask), mask) < 0)
 		return 0;
@@ -47,8 +50,22 @@ unsigned int cpu_argument(const char *text)
 
 void pin_to_cpu(unsigned int cpu)
 {
-	int error = affinity_set(0, 1ULL << cpu);
+	u64 mask[MASK_WORDS] = { 0 };
 
-	if (error)
-		die(EXIT_FAILED, "cannot run on CPU %u: %s", cpu, strerror(-error));
+	mask[cpu / 64] = 1ULL << cpu % 64;
+	if (syscall(SYS_sched_setaffinity, 0, sizeof(mask), mask) < 0)
+		die(EXIT_FAILED, "cannot run on CPU %u: %s", cpu, strerror(errno));
+}
+
+unsigned int allowed_cpus(unsigned int *cpus, unsigned int room)
+{
+	u64 mask[MASK_WORDS] = { 0 };
+	unsigned int cpu, count = 0;
+
+	if (syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask) < 0)
+		die(EXIT_FAILED, "cannot tell which CPUs are allowed: %s", strerror(errno));
+	for (cpu = 0; cpu < CPU_NUMBERS_MAX && count < room; cpu++)
+		if (mask[cpu / 64] >> cpu % 64 & 1)
+			cpus[count++] = cpu;
+	return count;
 }

@@ -10,6 +10,9 @@
 /* Masks are one u64: the lab's machines have at most 64 CPUs. */
 #define CPUS_MAX	64U
 
+/* Numbers of CPUs, on any machine. */
+#define CPU_NUMBERS_MAX	8192U
+
 /* The CPUs @pid (0: the caller) may run on; 0 on error. */
 u64 affinity_of(pid_t pid);
 
@@ -24,7 +27,10 @@ unsigned int count_cpus(u64 mask);
 /* The value of --cpu; exits with EXIT_USAGE when the caller may not run there. */
 unsigned int cpu_argument(const char *text);
 
-/* Bind the caller to one CPU; exits with EXIT_FAILED when that cannot be done. */
+/* Those the caller may run on, lowest first, the first @room of them; how many. */
+unsigned int allowed_cpus(unsigned int *cpus, unsigned int room);
+
+/* Bind the caller to one CPU, below CPU_NUMBERS_MAX; exits with EXIT_FAILED when that cannot be done. */
 void pin_to_cpu(unsigned int cpu);
 
 #endif /* LAB_AFFINITY_H */
