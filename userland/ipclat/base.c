@@ -136,6 +136,7 @@ const struct mechanism base_zmq_perf = {
 	.name = "zmq-perf",
 	.text = "baseline: the round trips of libzmq's local_lat and remote_lat over ipc, halved",
 	.baseline = true,
+	.missing = zmq_ipc_missing,
 	.set_up = zmq_ipc_endpoint,
 	.run = run_perf,
 	.clean_up = zmq_ipc_remove,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* interrupt.c - requests to end wait until what has been made is removed again. */
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "clock.h"
 #include "interrupt.h"
+
+static const int requests[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 static sigset_t held, before;
 static bool holding;
@@ -12,17 +13,16 @@ static int request;
 
 void hold_interrupts(void)
 {
-	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	unsigned int i;
 
 	sigemptyset(&held);
 	sigaddset(&held, SIGCHLD);
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
 		struct sigaction action;
 
 		/* nohup: a signal that is held would be seen although it is ignored */
-		if (!sigaction(numbers[i], NULL, &action) && action.sa_handler != SIG_IGN)
-			sigaddset(&held, numbers[i]);
+		if (!sigaction(requests[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&held, requests[i]);
 	}
 	sigprocmask(SIG_BLOCK, &held, &before);
 	holding = true;
@@ -45,22 +45,25 @@ void await_signal(u64 deadline_ns)
 		request = number;
 }
 
-bool interrupted(void)
+/* 0 when there is none. */
+static int pending_request(const sigset_t *pending)
 {
-	return request;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		if (sigismember(&held, requests[i]) && sigismember(pending, requests[i]))
+			return requests[i];
+	return 0;
 }
 
-int wait_for_child(pid_t pid, u64 deadline_ns)
+bool interrupted(void)
 {
-	int status;
+	sigset_t waiting;
 
-	for (;;) {
-		if (waitpid(pid, &status, WNOHANG) == pid)
-			return status;
-		if (request || now_ns() >= deadline_ns)
-			return -1;
-		await_signal(deadline_ns);
-	}
+	/* children that a terminal's Ctrl-C ended may be seen before it is */
+	if (!request && !sigpending(&waiting) && pending_request(&waiting))
+		request = pending_request(&waiting);
+	return request;
 }
 
 void end_interrupts(void)

@@ -5,14 +5,12 @@
  *
  *	hold_interrupts();
  *	make things, start children, each with release_interrupts();
- *	wait_for_child(...);		returns early when there is a request
+ *	await_signal(...);		returns early when there is a request
  *	remove the things;
  *	end_interrupts();		ends the program if there was one
  */
 #ifndef IPCLAT_INTERRUPT_H
 #define IPCLAT_INTERRUPT_H
-
-#include <sys/types.h>
 
 #include "types.h"
 
@@ -28,11 +26,8 @@ void release_interrupts(void);
  */
 void await_signal(u64 deadline_ns);
 
-/* Whether there was a request. */
+/* Whether there is or was a request. */
 bool interrupted(void);
-
-/* The child's wait status, -1 when there is none by @deadline_ns or a request. */
-int wait_for_child(pid_t pid, u64 deadline_ns);
 
 /* They do what they did before; if there was a request, that ends us here. */
 void end_interrupts(void);

@@ -36,16 +36,15 @@ struct page {
 	u64 iterations;
 	u64 warmup;
 	u64 limit_cycles;	/* of the sender: it stops after that time */
-	u64 overhead;		/* of the clock, cycles: taken off each sample */
 	struct policy policy;
-	bool pin;		/* sender and receiver each on a CPU of its own */
+	s32 cpu[SIDES];		/* that each runs on; -1: any */
 	u32 arrived;
 	u32 inside;		/* how many sides are in their containers */
 	u32 connected;		/* and that these have their networks */
 	char endpoint[ENDPOINT_MAX];
 	struct slot slot[SIDES];	/* to this side: spinning, futex, stamps */
 	sem_t semaphore[SIDES];
-	struct histogram histogram;	/* cycles */
+	struct histogram histogram;	/* cycles, as they were read */
 };
 
 struct mechanism {

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -54,51 +55,70 @@ static pid_t start_side(struct page *page, const struct mechanism *m, enum side 
 	_exit(EXIT_GOOD);
 }
 
-/* NULL or what was wrong with it. */
-static const char *end_of(pid_t pid, u64 deadline_ns)
+/* NULL or what was wrong: when one of them is, the other need not be waited for. */
+static const char *await_sides(pid_t *pids, u64 deadline_ns)
 {
-	int status = wait_for_child(pid, deadline_ns);
+	const char *bad = NULL;
+	enum side side;
 
-	if (status == -1) {
-		kill(pid, SIGKILL);
-		wait_child(pid, now_ns() + PATIENCE_NS);
-		return interrupted() ? "interrupted" : "it did not end in time";
+	for (;;) {
+		for (side = SENDER; side < SIDES; side++) {
+			int status;
+
+			if (!pids[side] || waitpid(pids[side], &status, WNOHANG) != pids[side])
+				continue;
+			pids[side] = 0;
+			if (status)
+				bad = "a side failed";
+		}
+		if (interrupted())
+			bad = "interrupted";
+		if (bad || (!pids[SENDER] && !pids[RECEIVER]))
+			return bad;
+		if (now_ns() >= deadline_ns)
+			return "it did not end in time";
+		await_signal(deadline_ns);
 	}
-	return status ? "a side failed" : NULL;
+}
+
+static void end_sides(const pid_t *pids)
+{
+	enum side side;
+
+	for (side = SENDER; side < SIDES; side++) {
+		if (!pids[side])
+			continue;
+		kill(pids[side], SIGKILL);
+		wait_child(pids[side], now_ns() + PATIENCE_NS);
+	}
 }
 
 static const char *run_processes(const struct settings *s, const struct mechanism *m,
 				 struct histogram *h)
 {
 	u64 deadline = now_ns() + s->limit_ns + PATIENCE_NS;
-	const char *bad, *bad_too = NULL;
-	pid_t sender, receiver = 0;
+	pid_t pids[SIDES] = { 0 };
+	const char *bad;
 	struct page *page;
 
 	page = xshared(sizeof(*page));
 	fill_page(page, s);
 	if (m->set_up)
 		m->set_up(page);
-	sender = start_side(page, m, SENDER);
+	pids[SENDER] = start_side(page, m, SENDER);
 	if (!m->threads)
-		receiver = start_side(page, m, RECEIVER);
-	bad = end_of(sender, deadline);
-	if (receiver)
-		bad_too = end_of(receiver, bad ? now_ns() : deadline);
+		pids[RECEIVER] = start_side(page, m, RECEIVER);
+	bad = await_sides(pids, deadline);
+	end_sides(pids);
 	if (m->clean_up)
 		m->clean_up(page);
-	if (!bad && !bad_too)
+	if (!bad)
 		histogram_merge(h, &page->histogram);
 	munmap(page, sizeof(*page));
-	return bad ? bad : bad_too;
+	return bad;
 }
 
 const char *run_pair(const struct settings *s, const struct mechanism *m, struct histogram *h)
 {
-	const char *bad;
-
-	hold_interrupts();
-	bad = m->containers ? run_containers(s, m, h) : run_processes(s, m, h);
-	end_interrupts();
-	return bad;
+	return m->containers ? run_containers(s, m, h) : run_processes(s, m, h);
 }

@@ -3,8 +3,8 @@
 
 programs += ipclat/ipclat
 
-ipclat-parts := base container container_files container_net container_runtime interrupt pair \
-	program side via_eventfd via_futex via_mq via_pipe via_semaphore via_spin via_unix via_zmq \
+ipclat-parts := base choice container container_files container_net container_runtime \
+	interrupt options pair place program report side summary via_eventfd via_futex via_mq via_pipe via_semaphore via_spin via_unix via_zmq \
 	words
 
 # The real libzmq, from the distribution, linked statically: as shared libraries it is

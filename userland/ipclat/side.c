@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* side.c - the sender and the receiver. */
+#include <string.h>
+
 #include "affinity.h"
 #include "futex.h"
 #include "side.h"
@@ -9,9 +11,8 @@ void fill_page(struct page *page, const struct settings *s)
 	page->iterations = s->iterations;
 	page->warmup = s->warmup;
 	page->limit_cycles = (u64)(s->tsc.hz * (double)s->limit_ns / NSEC_PER_SEC);
-	page->overhead = s->tsc.overhead;
 	page->policy = s->policy;
-	page->pin = s->pin;
+	memcpy(page->cpu, s->cpu, sizeof(page->cpu));
 }
 
 static void run_sender(struct page *page, const struct mechanism *m)
@@ -47,8 +48,7 @@ static void run_receiver(struct page *page, const struct mechanism *m)
 			warmup--;
 			continue;
 		}
-		histogram_add(&page->histogram,
-			      cycles > page->overhead ? cycles - page->overhead : 0);
+		histogram_add(&page->histogram, cycles);
 	}
 	/* the last answer may still be on its way: the sender says when it has it */
 	futex_await(&page->arrived, SIDES + 1, 0);
@@ -57,11 +57,9 @@ static void run_receiver(struct page *page, const struct mechanism *m)
 /* The @n-th CPU that we may run on. */
 static void pin_to_nth(unsigned int n)
 {
-	u64 mask = affinity_of(0);
+	unsigned int cpus[SIDES], count = allowed_cpus(cpus, SIDES);
 
-	while (n-- && mask & (mask - 1))
-		mask &= mask - 1;
-	pin_to_cpu((unsigned int)__builtin_ctzll(mask));
+	pin_to_cpu(cpus[n < count ? n : count - 1]);
 }
 
 static void meet(struct page *page)
@@ -78,7 +76,9 @@ static void meet(struct page *page)
 
 void run_side(struct page *page, const struct mechanism *m, enum side side)
 {
-	if (m->pinned || page->pin)
+	if (page->cpu[side] >= 0)
+		pin_to_cpu((unsigned int)page->cpu[side]);
+	else if (m->pinned)
 		pin_to_nth(side);
 	policy_take(&page->policy);
 	meet(page);

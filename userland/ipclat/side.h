@@ -11,7 +11,7 @@ struct settings {
 	u64 limit_ns;		/* of a repeat */
 	u32 repeats;
 	struct policy policy;
-	bool pin;
+	s32 cpu[SIDES];		/* -1: any */
 	struct tsc tsc;
 };
 

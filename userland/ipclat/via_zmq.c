@@ -17,6 +17,9 @@
 #include "futex.h"
 #include "via_zmq.h"
 
+/* The path of a socket has 107 characters; ours adds "/ipclat-4194304.sock". */
+#define DIR_MAX	80U
+
 /* Of this process; two threads share one, or inproc would not find its peer. */
 static void *context;
 static void *sockets[SIDES];
@@ -113,12 +116,32 @@ static void inproc_detach(struct page *page, enum side side)
 	zmq_close(sockets[side]);
 }
 
+static const char *temporary_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
+const char *zmq_ipc_missing(void)
+{
+	static char text[256];
+	const char *dir = temporary_dir();
+
+	if (strlen(dir) > DIR_MAX)
+		snprintf(text, sizeof(text), "TMPDIR: more than %u characters", DIR_MAX);
+	else if (access(dir, W_OK | X_OK))
+		snprintf(text, sizeof(text), "TMPDIR: cannot make a socket in %s: %s", dir,
+			 strerror(errno));
+	else
+		return NULL;
+	return text;
+}
+
 void zmq_ipc_endpoint(struct page *page)
 {
-	const char *tmp = getenv("TMPDIR");
-
 	snprintf(page->endpoint, sizeof(page->endpoint), "ipc://%s/ipclat-%d.sock",
-		 tmp ? tmp : "/tmp", getpid());
+		 temporary_dir(), getpid());
 }
 
 void zmq_ipc_remove(struct page *page)
@@ -162,6 +185,7 @@ const struct mechanism via_zmq_inproc = {
 const struct mechanism via_zmq_ipc = {
 	.name = "zmq-ipc",
 	.text = "ZeroMQ PAIR over ipc, two processes",
+	.missing = zmq_ipc_missing,
 	.set_up = zmq_ipc_endpoint,
 	.attach = attach_pair,
 	.send = zmq_put,

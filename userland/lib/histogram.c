@@ -4,7 +4,7 @@
 
 #include "histogram.h"
 
-#define Z_95	1.959963984540054
+#define ROUNDING	1e-12
 
 static unsigned int bucket_of(u64 value)
 {
@@ -76,10 +76,11 @@ double histogram_quantile(const struct histogram *h, double q)
 
 	if (!h->count)
 		return 0;
-	rank = (u64)(q * (double)(h->count - 1));
+	/* 0.07 * 100 is a little more than 7 */
+	rank = (u64)ceil(q * (double)h->count * (1 - ROUNDING));
 	for (i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
 		before += h->bucket[i];
-		if (before > rank)
+		if (before && before >= rank)
 			break;
 	}
 	value = middle(i);
@@ -88,9 +89,9 @@ double histogram_quantile(const struct histogram *h, double q)
 	return value < (double)h->min ? (double)h->min : value;
 }
 
-static double logarithm(unsigned int bucket)
+static double logarithm(double value)
 {
-	return log(bucket ? middle(bucket) : 0.5);
+	return log(fmax(value, 0.5));
 }
 
 static double square(double x)
@@ -106,49 +107,46 @@ static double normal_cdf(double x, double mean, double sd)
 }
 
 /* At the ends of buckets, where the count is exact. */
-static void measure_distances(const struct histogram *h, struct histogram_fit *fit)
+static void measure_distances(const struct histogram *h, double offset,
+			      struct histogram_fit *fit)
 {
 	u64 before = 0;
 	unsigned int i;
 
 	for (i = 0; i < HISTOGRAM_BUCKETS - 1 && before < h->count; i++) {
-		double end = (double)histogram_floor(i + 1) - 0.5, share, normal, lognormal;
+		double end = (double)histogram_floor(i + 1) - 0.5 - offset;
+		double share, normal, lognormal;
 
 		before += h->bucket[i];
 		share = (double)before / (double)h->count;
 		normal = fabs(share - normal_cdf(end, fit->mean, fit->sd));
-		lognormal = fabs(share - normal_cdf(log(end), fit->log_mean, fit->log_sd));
+		lognormal = fabs(share - normal_cdf(logarithm(end), fit->log_mean, fit->log_sd));
 		fit->distance_normal = fmax(fit->distance_normal, normal);
 		fit->distance_lognormal = fmax(fit->distance_lognormal, lognormal);
 	}
 }
 
-void histogram_fit(const struct histogram *h, struct histogram_fit *fit)
+void histogram_fit(const struct histogram *h, double offset, struct histogram_fit *fit)
 {
-	double n = (double)h->count, variance = 0, log_variance = 0, centre, half;
+	double n = (double)h->count, variance = 0, log_variance = 0;
 	unsigned int i;
 
-	*fit = (struct histogram_fit){ .mean = histogram_mean(h) };
+	*fit = (struct histogram_fit){ .mean = histogram_mean(h) - offset };
 	if (!h->count)
 		return;
 	for (i = 0; i < HISTOGRAM_BUCKETS; i++)
 		if (h->bucket[i])
-			fit->log_mean += logarithm(i) * (double)h->bucket[i] / n;
+			fit->log_mean += logarithm(middle(i) - offset) * (double)h->bucket[i] / n;
 	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		double part = (double)h->bucket[i] / n;
+		double part = (double)h->bucket[i] / n, value = middle(i) - offset;
 
 		if (!h->bucket[i])
 			continue;
-		variance += part * square(middle(i) - fit->mean);
-		log_variance += part * square(logarithm(i) - fit->log_mean);
+		variance += part * square(value - fit->mean);
+		log_variance += part * square(logarithm(value) - fit->log_mean);
 	}
 	fit->sd = sqrt(variance);
 	fit->log_sd = sqrt(log_variance);
-	centre = fit->log_mean + log_variance / 2;
-	half = n > 1 ? Z_95 * sqrt(log_variance / n + square(log_variance) / (2 * (n - 1))) : 0;
-	fit->model_mean = exp(centre);
-	fit->low = exp(centre - half);
-	fit->high = exp(centre + half);
-	measure_distances(h, fit);
+	fit->model_mean = exp(fit->log_mean + log_variance / 2);
+	measure_distances(h, offset, fit);
 }
-

@@ -29,19 +29,22 @@ void histogram_merge(struct histogram *h, const struct histogram *other);
 
 double histogram_mean(const struct histogram *h);
 
-/* The @q quantile (0..1), 0 when there are no samples. */
+/*
+ * The @q quantile (0..1): the least sample that a part @q of all is not greater than.
+ * 0 when there are no samples.
+ */
 double histogram_quantile(const struct histogram *h, double q);
 
 /* What the samples say of a normal and of a log-normal distribution. */
 struct histogram_fit {
 	double mean, sd;		/* of the normal one */
-	double log_mean, log_sd;	/* of the logarithms; a sample of 0 counts as 0.5 */
-	double low, high;		/* 95 % interval of the log-normal one's mean (Cox) */
+	double log_mean, log_sd;	/* of the logarithms; what is less than 0.5 counts as 0.5 */
 	double model_mean;		/* the log-normal one's mean */
 	double distance_normal;		/* Kolmogorov's, between samples and fit */
 	double distance_lognormal;
 };
 
-void histogram_fit(const struct histogram *h, struct histogram_fit *fit);
+/* Each sample less @offset. */
+void histogram_fit(const struct histogram *h, double offset, struct histogram_fit *fit);
 
 #endif /* LAB_HISTOGRAM_H */

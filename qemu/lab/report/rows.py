@@ -52,3 +52,24 @@ def read_rows(cls: type[R], lines: Sequence[str], beside: Collection[str] = ()) 
     if not rows:
         raise LabError(f"{cls.TOOL}: no output: must be at least one JSON object", exit_code=1)
     return rows
+
+
+SCHEMA = 1
+"""Of the JSON documents that are understood here: document.h."""
+
+
+def read_results(cls: type[R], lines: Sequence[str]) -> list[R]:
+    """The results in the one JSON document that a tool printed.  Raises LabError for others."""
+    texts = [line for line in lines if line.strip()]
+    if len(texts) != 1:
+        raise LabError(f"{cls.TOOL}: {len(texts)} lines: must be one JSON document", exit_code=1)
+    document = _object(cls.TOOL, texts[0])
+    if (document.get("tool"), document.get("schema")) != (cls.TOOL, SCHEMA):
+        raise LabError(f"{cls.TOOL}: not a document of this tool in schema {SCHEMA}", exit_code=1)
+    try:
+        rows = msgspec.convert(document.get("results"), list[cls])  # type: ignore[valid-type]
+    except msgspec.ValidationError as error:
+        raise LabError(f"{cls.TOOL}: results: {error}", exit_code=1) from None
+    if not rows:
+        raise LabError(f"{cls.TOOL}: a document without results", exit_code=1)
+    return rows

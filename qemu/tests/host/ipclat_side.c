@@ -24,13 +24,13 @@ static void drop_answer(struct page *page, enum side side, u64 word)
 }
 
 /* What @count messages, each @cycles old, become in the histogram; the least of them. */
-u64 receive_messages(u64 count, u64 warmup, u64 cycles, u64 overhead, u64 *noted)
+u64 receive_messages(u64 count, u64 warmup, u64 cycles, u64 *noted)
 {
 	static const struct mechanism m = { .send = drop_answer, .receive = give_stamp };
 	struct page *page = aligned_alloc(64, sizeof(*page));
 	u64 least;
 
-	*page = (struct page){ .warmup = warmup, .overhead = overhead, .arrived = 1 };
+	*page = (struct page){ .warmup = warmup, .arrived = 1, .cpu = { -1, -1 } };
 	left = count;
 	age = cycles;
 	run_side(page, &m, RECEIVER);

@@ -211,7 +211,7 @@ def measured(paths: Paths, runtime: str) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    rows = json.loads(done.stdout)["results"]
     assert [(row["mechanism"], row["samples"]) for row in rows] == [(name, 50) for name in KINDS]
     assert {Path(row["runtime"]).name for row in rows} == {Path(runtime).name}
 

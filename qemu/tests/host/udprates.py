@@ -89,7 +89,7 @@ class Fit(ctypes.Structure):
     _fields_: ClassVar = [
         (name, c_double)
         for name in (
-            *("mean", "sd", "log_mean", "log_sd", "low", "high", "model_mean"),
+            *("mean", "sd", "log_mean", "log_sd", "model_mean"),
             *("distance_normal", "distance_lognormal"),
         )
     ]
@@ -152,7 +152,8 @@ class UdpRate:
     def quantile(self, made: Histogram, q: float) -> float:
         return float(self.library.histogram_quantile(ctypes.byref(made), q))
 
-    def fit(self, made: Histogram) -> Fit:
+    def fit(self, made: Histogram, offset: float = 0) -> Fit:
         fit = Fit()
-        self.library.histogram_fit(ctypes.byref(made), ctypes.byref(fit))
+        less = ctypes.c_double(offset)
+        self.library.histogram_fit(ctypes.byref(made), less, ctypes.byref(fit))
         return fit

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 
-METRICS = ("latency_ns", "reference_measured")
+METRICS = ("latency_ns", "latency_cycles", "reference_measured")
 SPINNING = ("spin", "spin-affinity", "spin-shm", "flag")
 WAITING = (
     *("semaphore", "zmq-inproc", "zmq-ipc", "zmq-tcp"),

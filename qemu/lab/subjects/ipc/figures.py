@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The reference's figure 1 with these measurements, and its table 5 as a chart."""
+"""The reference's figures with these measurements, and its table 5 as a chart."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 from lab.report.goals import find, format_table
 from lab.report.records import Param, Record, read_csv, read_json, write_text
 from lab.report.sheet import INK, MUTED, Caption, Sheet
-from lab.subjects.ipc.metrics import Bucket
-from lab.subjects.ipc.reference import TABLE
+from lab.subjects.ipc.metrics import CYCLES, STATS, Bucket
+from lab.subjects.ipc.reference import CYCLE_TABLES, TABLE, in_cycles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HISTOGRAM = "#9db8d2"
 NORMAL = "#c0392b"
@@ -23,8 +27,8 @@ OUTERMOST = 0.995
 """What is drawn of a histogram; the fits are those of all samples."""
 BARS = 60
 SHOWN = ("zmq-ipc", "semaphore")
+BESIDE = ("zmq-inproc", "zmq-ipc")
 PLACES = (("host", "none"), ("host", "hogs"), ("guest", "none"), ("guest", "hogs"))
-STATS = ("mean", "low", "high", "p1", "p50", "p99", "p999", "max")
 
 
 def distributions(buckets: Sequence[Bucket]) -> tuple[NormalDist, NormalDist]:
@@ -90,38 +94,71 @@ def figure_1(mechanism: str, buckets: Sequence[Bucket]) -> Sheet:
             f"Figure 1: latency of {mechanism}, and two models of it",
             f"host, SCHED_OTHER, all of {count:,} samples fitted, drawn without the outermost "
             f"{1000 * (1 - OUTERMOST):.0f} in 1000 on each side",
-            "Latencies are skewed to the right, so that a normal distribution is no good model "
-            "(left); a log-normal one, the product of many influences, is better (right).",
+            "Latencies are skewed to the right, so that a normal distribution is no good model; "
+            "a log-normal one, the product of many influences, is better.",
             f"The {better} distribution is closer: the greatest difference from the samples is "
             f"{far[0]:.2f} for the normal and {far[1]:.2f} for the log-normal one. Neither knows "
             "of the few samples that waited for a CPU.",
         )
     )
+    _draw_histogram(sheet.axes, buckets, (normal, logs))
+    return sheet
+
+
+def figure_2(histograms: Mapping[str, Sequence[Bucket]]) -> Sheet | None:
+    """ZeroMQ between threads of a process beside that between processes."""
+    if not all(name in histograms for name in BESIDE):
+        return None
+    fits = {name: distributions(histograms[name]) for name in BESIDE}
+    far = {name: distance(histograms[name], fits[name][1], True) for name in BESIDE}
+    sheet = Sheet(
+        Caption(
+            "Figure 2: two threads of one process (inproc) beside two processes (ipc)",
+            "host, SCHED_OTHER; drawn without the outermost "
+            f"{1000 * (1 - OUTERMOST):.0f} in 1000 on each side",
+            "ipc (right) is closer to the log-normal distribution than inproc (left), with fewer "
+            "samples that are far smaller or far greater.",
+            "The greatest difference from the fitted log-normal distribution is "
+            f"{far[BESIDE[0]]:.2f} for inproc and {far[BESIDE[1]]:.2f} for ipc.",
+        )
+    )
+    sheet.axes.set_axis_off()
+    for column, name in enumerate(BESIDE):
+        panel = sheet.axes.inset_axes((0.53 * column, 0.0, 0.47, 0.94))
+        _draw_histogram(panel, histograms[name], fits[name])
+        panel.set_title(name, fontsize=10)
+    return sheet
+
+
+def _draw_histogram(
+    axes: Axes, buckets: Sequence[Bucket], fits: tuple[NormalDist, NormalDist]
+) -> None:
+    """A histogram with both fits."""
     edges, heights = _bars(buckets)
-    axes = sheet.axes
     starts = [math.exp(edge) for edge in edges]
     widths = [two - one for one, two in pairwise(starts)]
     axes.bar(starts[:-1], heights, widths, align="edge", color=HISTOGRAM, label="measured")
     points = [edges[0] + (edges[-1] - edges[0]) * i / 400 for i in range(401)]
     axes.set_xscale("log")
-    for fit, colour, label in ((normal, NORMAL, "normal"), (logs, LOGNORMAL, "log-normal")):
-        # a density per factor e, like the bars
-        curve = [
-            fit.pdf(math.exp(x)) * math.exp(x) if fit is normal else fit.pdf(x) for x in points
-        ]
-        axes.plot([math.exp(x) for x in points], curve, color=colour, label=label)
+    normal, logs = fits
+    # a density per factor e, like the bars
+    curve = [normal.pdf(math.exp(x)) * math.exp(x) for x in points]
+    axes.plot([math.exp(x) for x in points], curve, color=NORMAL, label="normal")
+    curve = [logs.pdf(x) for x in points]
+    axes.plot([math.exp(x) for x in points], curve, color=LOGNORMAL, label="log-normal")
     axes.set_xlabel("ns")
     axes.set_yticks([])
     axes.set_xlim(starts[0], starts[-1])
     axes.set_ylim(0, 1.15 * max(heights))
     axes.legend(loc="upper right", frameon=False, labelcolor=INK)
-    return sheet
 
 
-def _stats(records: Sequence[Record], **params: Param) -> dict[str, dict[str, float]]:
+def _stats(
+    records: Sequence[Record], unit: str = "ns", **params: Param
+) -> dict[str, dict[str, float]]:
     """Statistics by mechanism of one place."""
     found: dict[str, dict[str, float]] = {}
-    for record in find(records, "latency_ns", None, **params):
+    for record in find(records, f"latency_{unit}", None, **params):
         found.setdefault(record.variant, {})[str(record.params["stat"])] = record.value
     return found
 
@@ -141,7 +178,7 @@ def _containers(here: Mapping[str, Mapping[str, float]]) -> str:
     return f"By the median {', '.join(parts)}." if parts else "No containers were measured."
 
 
-def figure_2(records: Sequence[Record]) -> Sheet | None:
+def table_5(records: Sequence[Record]) -> Sheet | None:
     """The mechanisms beside those of the reference."""
     here = _stats(records, where="host", load="none", policy="other")
     if not here:
@@ -175,7 +212,7 @@ def figure_2(records: Sequence[Record]) -> Sheet | None:
     return sheet
 
 
-def figure_3(records: Sequence[Record]) -> Sheet | None:
+def policies(records: Sequence[Record]) -> Sheet | None:
     """What the policies do in the guest, alone and beside hogs."""
     places = {
         load: {
@@ -216,16 +253,36 @@ def figure_3(records: Sequence[Record]) -> Sheet | None:
     return sheet
 
 
+def _cell(values: Mapping[str, float], stat: str) -> str:
+    """A number; one repeat has no interval."""
+    return f"{values[stat]:.1f}" if stat in values else "-"
+
+
+def cycles_text(records: Sequence[Record]) -> str:
+    """The reference's tables 1 to 4, in cycles, each line followed by ours."""
+    parts = []
+    here = _stats(records, "cycles", where="host", load="none", policy="other")
+    for number, names in CYCLE_TABLES.items():
+        rows = []
+        for name in names:
+            theirs = dict(zip(CYCLES, in_cycles(number, name), strict=True))
+            rows.append([name, "reference", *(_cell(theirs, stat) for stat in CYCLES)])
+            rows.append([name, "here", *(_cell(here.get(name, {}), stat) for stat in CYCLES)])
+        table = format_table(("cycles", "", *CYCLES), rows)
+        parts.append(f"Table {number}: host, load none, policy other\n\n{table}")
+    return "\n".join(parts)
+
+
 def table_text(records: Sequence[Record]) -> str:
     """The tables of the reference, for each place and policy that was measured."""
-    parts = []
+    parts = [cycles_text(records)]
     for where, load in PLACES:
         for policy in COLOURS:
             found = _stats(records, where=where, load=load, policy=policy)
             if not found:
                 continue
             rows = [
-                [name, *(f"{found[name][stat]:.1f}" for stat in STATS)]
+                [name, *(_cell(found[name], stat) for stat in STATS)]
                 for name in _order(list(found))
             ]
             table = format_table(("ns", *STATS), rows)
@@ -252,7 +309,11 @@ def draw(results: Path, plots: Path, stem: str) -> list[Path]:
         if mechanism in histograms:
             sheet = figure_1(mechanism, histograms[mechanism])
             written += sheet.save(plots, f"{stem}-histogram-{mechanism}")
-    for made, name in ((figure_2(records), "mechanisms"), (figure_3(records), "policies")):
+    for made, name in (
+        (figure_2(histograms), "inproc-ipc"),
+        (table_5(records), "mechanisms"),
+        (policies(records), "policies"),
+    ):
         if made:
             written += made.save(plots, f"{stem}-{name}")
     tables = plots / f"{stem}-tables.txt"

@@ -3,50 +3,59 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lab import LabError
 from lab.guest.result import BootResult
 from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Record, Sample
-from lab.report.rows import read_rows
+from lab.report.rows import read_results
 from lab.subjects.ipc.experiment import Cell
 from lab.subjects.ipc.goals import NATIVE, REFERENCE
 
 NAME = "ipc"
 RAW = ("runs", "histograms")
 STATS = ("mean", "low", "high", "p1", "p50", "p99", "p999", "max")
-"""Values of the parameter `stat`; low and high bound the mean under a log-normal model."""
+"""Values of the parameter `stat`; low and high are the mean's 95 % interval."""
+CYCLES = ("mean", "low", "high", "p1", "p99")
+"""Those of the reference's tables in cycles."""
+PERCENTILES = {"p1": "1", "p50": "50", "p99": "99", "p999": "99.9"}
 
 
 @dataclass(frozen=True)
 class LatencyRow:
-    """ipclat: all samples of a mechanism."""
+    """ipclat: all samples of a mechanism; None where there is nothing to say."""
 
     TOOL: ClassVar[str] = "ipclat"
     mechanism: str
     missing: str
     samples: int
     repeats: int
-    mean_ns: float
-    low_ns: float
-    high_ns: float
-    p1_ns: float
-    p50_ns: float
-    p99_ns: float
-    p999_ns: float
-    max_ns: float
-    sd_ns: float
-    model_mean_ns: float
-    log_sd: float
-    distance_normal: float
-    distance_lognormal: float
-    tsc_ghz: float
-    clock_overhead_ns: float
-    buckets: str
+    mean_ns: float | None
+    low_ns: float | None
+    high_ns: float | None
+    min_ns: float | None
+    max_ns: float | None
+    sd_ns: float | None
+    percentiles_ns: dict[str, float | None]
+    mean_cycles: float | None
+    low_cycles: float | None
+    high_cycles: float | None
+    percentiles_cycles: dict[str, float | None]
+    model_mean_ns: float | None
+    log_sd: float | None
+    distance_normal: float | None
+    distance_lognormal: float | None
+    buckets_ns: list[tuple[float, float, int]]
+
+    def stat(self, stat: str, unit: str) -> float | None:
+        """One of STATS."""
+        if stat in PERCENTILES:
+            found: dict[str, float | None] = getattr(self, f"percentiles_{unit}")
+            return found[PERCENTILES[stat]]
+        value: float | None = getattr(self, f"{stat}_{unit}")
+        return value
 
 
 @dataclass(frozen=True)
@@ -58,36 +67,26 @@ class Bucket:
     count: int
 
 
-def read_buckets(text: str) -> list[Bucket]:
-    """The histogram of a row.  Raises LabError for text that is none."""
-    found = []
-    try:
-        for part in text.split():
-            ends, _, count = part.partition(":")
-            low, _, high = ends.partition("-")
-            found.append(Bucket(float(low), float(high), int(count)))
-    except ValueError:
-        raise LabError(f"ipclat: buckets {text[:40]!r}: must be LOW-HIGH:COUNT", 1) from None
-    return found
-
-
 def params_of(cell: Cell) -> dict[str, Param]:
     """What a record is told from others by, beside its statistic."""
     return {"policy": cell.policy, "where": cell.where, "load": cell.load}
 
 
-def _records(cell: Cell, row: LatencyRow) -> Iterator[Record]:
-    for stat in STATS:
-        yield Record(
-            experiment=NAME,
-            metric="latency_ns",
-            variant=row.mechanism,
-            params={**params_of(cell), "stat": stat},
-            value=getattr(row, f"{stat}_ns"),
-            unit="ns",
-            n=row.samples,
-            spread={"sd": row.sd_ns},
-        )
+def _records(cell: Cell, row: LatencyRow, unit: str, stats: Sequence[str]) -> Iterator[Record]:
+    for stat in stats:
+        value = row.stat(stat, unit)
+        # one repeat has no interval
+        if value is not None:
+            yield Record(
+                experiment=NAME,
+                metric=f"latency_{unit}",
+                variant=row.mechanism,
+                params={**params_of(cell), "stat": stat},
+                value=value,
+                unit=unit,
+                n=row.samples,
+                spread={"sd": row.sd_ns or 0.0} if unit == "ns" else 0.0,
+            )
 
 
 def _reference(cell: Cell, row: LatencyRow) -> Iterator[Record]:
@@ -111,28 +110,48 @@ def _sample(record: Record) -> Sample:
     )
 
 
+def _fields(row: LatencyRow) -> dict[str, Param]:
+    """A line of the raw table; what is None is empty."""
+    fields: dict[str, Param] = {
+        "mechanism": row.mechanism,
+        "missing": row.missing,
+        "samples": row.samples,
+        "repeats": row.repeats,
+    }
+    for unit, stats in (("ns", STATS), ("cycles", CYCLES)):
+        fields |= {f"{stat}_{unit}": _cell(row.stat(stat, unit)) for stat in stats}
+    models = ("sd_ns", "model_mean_ns", "log_sd", "distance_normal", "distance_lognormal")
+    return fields | {name: _cell(getattr(row, name)) for name in models}
+
+
+def _cell(value: float | None) -> Param:
+    return "" if value is None else value
+
+
+def _read(done: BootResult) -> Iterator[tuple[Cell, LatencyRow]]:
+    for program in done.boot.programs:
+        assert isinstance(program.what, Cell)
+        for row in read_results(LatencyRow, done.lines(program)):
+            yield program.what, row
+
+
 def evaluate(finished: Sequence[BootResult]) -> Measured:
     """Everything that was measured; what could not be here is in the raw table, with why."""
-    names = [item.name for item in dataclasses.fields(LatencyRow) if item.name != "buckets"]
     where = ["where", "load", "policy"]
-    runs = RawTable([*where, *names])
+    lines: list[dict[str, Param]] = []
     histograms = RawTable([*where, "mechanism", "from_ns", "to_ns", "count"])
     records: list[Record] = []
     reference: list[Record] = []
-    for done in finished:
-        for program in done.boot.programs:
-            assert isinstance(program.what, Cell)
-            cell = program.what
-            place: list[Param] = [cell.where, cell.load, cell.policy]
-            for row in read_rows(LatencyRow, done.lines(program)):
-                runs.rows.append([*place, *(getattr(row, name) for name in names)])
-                reference += _reference(cell, row)
-                if not row.samples:
-                    continue
-                records += _records(cell, row)
-                for bucket in read_buckets(row.buckets):
-                    values: list[Param] = [bucket.low, bucket.high, bucket.count]
-                    histograms.rows.append([*place, row.mechanism, *values])
+    for cell, row in (pair for done in finished for pair in _read(done)):
+        place: list[Param] = [cell.where, cell.load, cell.policy]
+        lines.append(dict(zip(where, place, strict=True)) | _fields(row))
+        reference += _reference(cell, row)
+        if row.samples:
+            records += _records(cell, row, "ns", STATS)
+            records += _records(cell, row, "cycles", CYCLES)
+        histograms.rows += [[*place, row.mechanism, *bucket] for bucket in row.buckets_ns]
+    runs = RawTable(list(lines[0]) if lines else where)
+    runs.rows += [list(line.values()) for line in lines]
     raw = {"runs": runs, "histograms": histograms}
     samples = [_sample(record) for record in records]
     return Measured([*records, *reference], samples, raw)
