@@ -143,7 +143,7 @@ check-series: kernel
 bench: $(tested) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
 report compare: need-report $(O)/venv/lock
-	@$(vlab) $@ $(if $(filter report,$@),$(exp),$(call option,a,A) $(call option,b,B))
+	@$(vlab) $@ $(if $(filter report,$@),$(exp),$(call quote,$(value A)) $(call quote,$(value B)))
 demo: $(tested)
 	@$(vlab) demo
 clean mrproper:

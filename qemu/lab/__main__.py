@@ -32,7 +32,8 @@ VERBS = {
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.bench", "run an experiment, or all"),
     "report": ("lab.redraw", "plots and one HTML page of the results"),
-    "compare": ("lab.compare", "two directories of results through benchstat"),
+    "compare": ("lab.compare", "two directories of results, or two runs of an instrument"),
+    "plot": ("lab.plot", "draw runs of ipclat or udprate"),
     "flood": ("lab.flood", "frames from the host to a guest's card, a cross-check"),
     "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
 }
@@ -40,7 +41,7 @@ VERBS = {
 # These are first to write into $(O).
 SET_UP = ("deps", "prepare", "config", "kernel", "rootfs", "venv")
 # These only read, or remove: on any machine.
-ANYWHERE = ("clean", "report", "compare", "check")
+ANYWHERE = ("clean", "report", "compare", "plot", "check")
 # Their figures are about the kernel of configs/, and no other.
 MEASURES = ("bench", "demo")
 

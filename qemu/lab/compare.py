@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `compare` verb: two result directories through benchstat.
+"""The `compare` verb: two result directories through benchstat, or two runs of an instrument.
 
 Beside its records each experiment leaves its samples in the Go benchmark format; the
 files of the same name are compared.
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lab import LabError
+from lab.report.document import read_document
+from lab.report.runs import compared
 
 TOOL = "benchstat"
 MODULE = "golang.org/x/perf/cmd/benchstat@latest"
@@ -57,7 +59,7 @@ def pairs(one: Path, other: Path) -> list[tuple[Path, Path]]:
     return both
 
 
-def main(one: Path, other: Path) -> int:
+def directories(one: Path, other: Path) -> int:
     """Print a comparison of each experiment that both directories have; benchstat's status."""
     both = pairs(one, other)
     program = tool()
@@ -69,7 +71,15 @@ def main(one: Path, other: Path) -> int:
     return min(status, 1)
 
 
-def _given(name: str, text: str | None) -> Path:
+def main(one: Path, other: Path) -> int:
+    """Compare two runs if both are files, else two directories."""
+    if not (one.is_file() and other.is_file()):
+        return directories(one, other)
+    print(compared(read_document(one), read_document(other)), end="")
+    return 0
+
+
+def _given(name: str, text: str) -> Path:
     if not text:
         raise LabError(f"{name}: must be a directory of results, as in A=before B=after")
     return Path(text)
@@ -77,8 +87,11 @@ def _given(name: str, text: str | None) -> Path:
 
 def register(subparsers: Any) -> None:
     """Add the `compare` verb."""
-    text = "compare the samples of two directories of results through benchstat"
+    text = (
+        "compare two directories of results through benchstat, or two runs of ipclat or of "
+        "udprate: what they printed with --json"
+    )
     parser = subparsers.add_parser("compare", help=text, description=text)
-    parser.add_argument("--a", metavar="DIR", help="results to compare with")
-    parser.add_argument("--b", metavar="DIR", help="results that are compared")
+    parser.add_argument("a", metavar="A", nargs="?", default="", help="what to compare with")
+    parser.add_argument("b", metavar="B", nargs="?", default="", help="what is compared")
     parser.set_defaults(func=lambda args: main(_given("A", args.a), _given("B", args.b)))

@@ -48,7 +48,7 @@ STYLE: Any = {
 
 @dataclass(frozen=True)
 class Caption:
-    """Words around the axes: a title, its one-line explanation, and both findings."""
+    """Words around the axes: a title, its one-line explanation, and both findings, if any."""
 
     title: str
     subtitle: str
@@ -77,7 +77,7 @@ class Sheet:
         text(0.04, 0.955, caption.title, fontsize=13, fontweight="bold", va="center")
         text(0.04, 0.91, caption.subtitle, fontsize=9.5, color=MUTED, va="center")
         columns = ((0.04, "Reference", caption.reference), (0.52, "Measured here", caption.here))
-        for left, head, body in columns:
+        for left, head, body in (column for column in columns if column[2]):
             text(left, 0.168, head, fontsize=9.5, fontweight="bold", va="center")
             wrapped = textwrap.fill(body, WRAP)
             text(left, 0.143, wrapped, fontsize=8.5, va="top", linespacing=1.35)

@@ -134,6 +134,8 @@ def _draw_histogram(
     axes: Axes, buckets: Sequence[Bucket], fits: tuple[NormalDist, NormalDist]
 ) -> None:
     """A histogram with both fits."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     edges, heights = _bars(buckets)
     starts = [math.exp(edge) for edge in edges]
     widths = [two - one for one, two in pairwise(starts)]
@@ -147,6 +149,9 @@ def _draw_histogram(
     curve = [logs.pdf(x) for x in points]
     axes.plot([math.exp(x) for x in points], curve, color=LOGNORMAL, label="log-normal")
     axes.set_xlabel("ns")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_yticks([])
     axes.set_xlim(starts[0], starts[-1])
     axes.set_ylim(0, 1.15 * max(heights))
