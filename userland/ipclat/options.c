@@ -17,6 +17,8 @@
 #define SECONDS_MAX	3600U
 #define PERCENTILES	"1,50,99,99.9"
 #define PERCENTILE_LENGTH	8U
+#define BAD_PERCENTILES \
+	"--percentiles: bad value '%s': allowed up to %u numbers 0..100 of up to %u characters"
 
 static const char usage[] =
 "Usage: ipclat [options]\n"
@@ -150,9 +152,8 @@ static void parse_percentiles(const char *text, struct options *o)
 		struct percentile *p = &o->percentile[o->percentiles];
 
 		if (o->percentiles == PERCENTILES_MAX || !parse_percentile(word, &p->q))
-			die(EXIT_USAGE, "--percentiles: bad value '%s': allowed up to %u numbers "
-			    "0..100 of up to %u characters with commas between", text,
-			    PERCENTILES_MAX, PERCENTILE_LENGTH);
+			die(EXIT_USAGE, BAD_PERCENTILES, text, PERCENTILES_MAX,
+			    PERCENTILE_LENGTH);
 		p->text = word;
 		o->percentiles++;
 	}

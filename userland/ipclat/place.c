@@ -116,6 +116,11 @@ static bool is_allowed(u64 cpu, const unsigned int *cpus, unsigned int count)
 	return false;
 }
 
+static void __noreturn refuse_cpu(const char *text, u64 cpu)
+{
+	die(EXIT_USAGE, "--cpus: bad value '%s': CPU %llu is not online or not allowed", text, cpu);
+}
+
 static void place_numbers(const char *text, const unsigned int *cpus, unsigned int count,
 			  s32 *cpu)
 {
@@ -127,8 +132,7 @@ static void place_numbers(const char *text, const unsigned int *cpus, unsigned i
 		if (side == SIDES || !parse_number(word, 0, CPU_NUMBERS_MAX - 1, &number))
 			die(EXIT_USAGE, "--cpus: bad value '%s': allowed " CPUS_FORMS, text);
 		if (!is_allowed(number, cpus, count))
-			die(EXIT_USAGE, "--cpus: bad value '%s': CPU %llu is not online or not "
-			    "allowed", text, number);
+			refuse_cpu(text, number);
 		cpu[side++] = (s32)number;
 	}
 	if (side < SIDES)

@@ -30,7 +30,10 @@ unsigned int cpu_argument(const char *text);
 /* Those the caller may run on, lowest first, the first @room of them; how many. */
 unsigned int allowed_cpus(unsigned int *cpus, unsigned int room);
 
-/* Bind the caller to one CPU, below CPU_NUMBERS_MAX; exits with EXIT_FAILED when that cannot be done. */
+/*
+ * Bind the caller to one CPU, below CPU_NUMBERS_MAX; exits with EXIT_FAILED when that
+ * cannot be done.
+ */
 void pin_to_cpu(unsigned int cpu);
 
 #endif /* LAB_AFFINITY_H */

@@ -4,7 +4,7 @@
 
 #include "histogram.h"
 
-#define ROUNDING	1e-12
+#define TRILLION	1000000000000.0
 
 static unsigned int bucket_of(u64 value)
 {
@@ -77,7 +77,7 @@ double histogram_quantile(const struct histogram *h, double q)
 	if (!h->count)
 		return 0;
 	/* 0.07 * 100 is a little more than 7 */
-	rank = (u64)ceil(q * (double)h->count * (1 - ROUNDING));
+	rank = (u64)ceil(q * (double)h->count - (double)h->count / TRILLION);
 	for (i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
 		before += h->bucket[i];
 		if (before && before >= rank)

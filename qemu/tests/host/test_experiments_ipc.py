@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError
 from lab.bench import Bench, run
 from lab.guest.boot import Boot, Program
 from lab.paths import Paths

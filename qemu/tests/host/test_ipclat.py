@@ -104,7 +104,7 @@ def test_a_mechanism(lab_paths: Paths, name: str) -> None:
     low, median, high, highest = (row["percentiles_ns"][p] for p in ("1", "50", "99", "99.9"))
     # a quantile is the middle of its bucket
     assert row["min_ns"] <= low <= median <= high <= highest <= row["max_ns"]
-    assert 0 < median and 0 < row["low_ns"] <= row["mean_ns"] <= row["high_ns"]
+    assert median > 0 and 0 < row["low_ns"] <= row["mean_ns"] <= row["high_ns"]
     assert 0.1 < clock["ghz"] < 10 and 0 < clock["cost_ns"] < 10_000
     assert row["percentiles_cycles"]["50"] == pytest.approx(median * clock["ghz"], rel=1e-6)
     assert row["mean_cycles"] == pytest.approx(row["mean_ns"] * clock["ghz"], rel=1e-6)

@@ -130,12 +130,21 @@ def figure_2(histograms: Mapping[str, Sequence[Bucket]]) -> Sheet | None:
     return sheet
 
 
+def _round_numbers(low: float, high: float) -> list[float]:
+    """At least two between the two, where there is room."""
+    for steps in ((1, 10), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        found = sorted({step * 10.0**decade for step in steps for decade in decades})
+        inside = [number for number in found if low <= number <= high]
+        if len(inside) > 2:
+            return inside
+    return inside
+
+
 def _draw_histogram(
     axes: Axes, buckets: Sequence[Bucket], fits: tuple[NormalDist, NormalDist]
 ) -> None:
     """A histogram with both fits."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
     edges, heights = _bars(buckets)
     starts = [math.exp(edge) for edge in edges]
     widths = [two - one for one, two in pairwise(starts)]
@@ -149,9 +158,9 @@ def _draw_histogram(
     curve = [logs.pdf(x) for x in points]
     axes.plot([math.exp(x) for x in points], curve, color=LOGNORMAL, label="log-normal")
     axes.set_xlabel("ns")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.xaxis.set_minor_locator(NullLocator())
+    ticks = _round_numbers(starts[0], starts[-1])
+    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks], fontsize=8)
+    axes.set_xticks([], minor=True)
     axes.set_yticks([])
     axes.set_xlim(starts[0], starts[-1])
     axes.set_ylim(0, 1.15 * max(heights))
