@@ -15,6 +15,7 @@
 #include "pair.h"
 #include "report.h"
 
+#define NO_MESSAGE	"no message came within --seconds"
 #define CALIBRATION_NS	(200 * NSEC_PER_MSEC)
 
 /* For a person at a terminal: where it is, and how long it will take from what it took. */
@@ -54,9 +55,10 @@ static bool measure_one(struct options *o, struct chosen *c, u32 repeat)
 	struct settings s = settings_of(o, c);
 	const char *bad = run_pair(&s, c->m, one);
 
-	if (!bad && !one->count)
-		bad = "no message came within --seconds";
-	if (!bad) {
+	if (!bad && !one->count) {
+		end_progress();
+		complain("%s: repeat %u does not count: %s", c->m->name, repeat, NO_MESSAGE);
+	} else if (!bad) {
 		c->repeats[c->measured++] = (struct repeat){
 			one->count, histogram_mean(one) - clock_cost(o, c),
 		};
@@ -90,6 +92,14 @@ static int measure(struct options *o)
 		}
 	}
 	end_progress();
+	for (i = 0; i < o->count; i++) {
+		struct chosen *c = &o->chosen[i];
+
+		if (c->missing || c->measured)
+			continue;
+		c->missing = interrupted() ? "interrupted" : NO_MESSAGE;
+		code = EXIT_FAILED;
+	}
 	return code;
 }
 

@@ -243,6 +243,17 @@ def test_an_interrupt_keeps_what_was_measured(
     assert row["samples"] == sum(int(line["samples"]) for line in lines) and row["missing"] == ""
 
 
+def test_what_never_had_its_turn_is_missing(lab_paths: Paths) -> None:
+    """Not even the warm-up is over in time; the mechanism fails when no repeat counts."""
+    words = ("-m", "pipe", "-k", "1", "-n", "2", "-w", "100000000", "--seconds", "1", "--json")
+    done = ipclat(lab_paths, *words)
+    (row,) = json.loads(done.stdout)["results"]
+    assert done.returncode == 1
+    assert (row["missing"], row["samples"]) == ("no message came within --seconds", 0)
+    said = [f"ipclat: pipe: repeat {n} does not count: {row['missing']}" for n in (1, 2)]
+    assert done.stderr.splitlines() == said
+
+
 def test_percentiles_of_ones_choice(lab_paths: Paths) -> None:
     words = ("-m", "pipe", "-k", "100", "-n", "2", "--percentiles", "0,0.5,75,100")
     (row,) = rows(lab_paths, *words)
