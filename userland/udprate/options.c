@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* options.c - the command line of udprate. */
-#include <arpa/inet.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,20 +19,26 @@
 #define PORT_USUAL	32000
 
 static const char usage[] =
-"Usage: udprate -r MBPS -t SECONDS [options] [ADDRESS]\n"
-"       udprate --receive -t SECONDS [options] [ADDRESS]\n"
+"Usage: udprate -r RATE -t SECONDS [options] [ADDRESS]\n"
+"       udprate --receive [-t SECONDS] [options] [ADDRESS]\n"
 "\n"
 "Send UDP packets to ADDRESS (127.0.0.1) at exactly the rate that was asked for, or\n"
-"receive them and see what is missing.\n"
+"receive them and see what is missing. With --receive ADDRESS is the one to listen on:\n"
+"any of this machine if none is given. It may be IPv4, IPv6 or a host's name.\n"
 "\n"
-"  -r, --rate MBPS       Mbit/s of payload, all workers together (0.001..100000)\n"
+"  -r, --rate RATE       of payload, all workers together: Mbit/s (0.001..100000), or\n"
+"                        with K, M or G behind it\n"
 "  -t, --time SECONDS    how long (0.001..86400)\n"
-"  -w, --workers N       sending processes (1; up to 64)\n"
-"  -s, --size BYTES      of a packet's payload, the most (1472; 64..65507)\n"
+"  -w, --workers N       sending processes (as many as the rate needs; up to 64)\n"
+"  -i, --interval SECONDS\n"
+"                        report on the way that often (0.001..86400)\n"
+"  -s, --size BYTES      of a packet's payload, the most (1472, IPv6 1452; 64..65507)\n"
 "  -p, --port PORT       of the receiver (32000)\n"
-"      --receive         receive; -t counts from the first packet\n"
-"      --wait SECONDS    for the first packet, with --receive (10)\n"
+"      --receive         receive from any number of senders, and tell each what arrived;\n"
+"                        with -t, of one, for so long after its first packet\n"
+"      --wait SECONDS    for the first packet, with --receive and -t (10)\n"
 "      --loop            send to a receiver of our own on the loopback, report both\n"
+"      --blind           do not ask the receiver what arrived\n"
 "      --shape SHAPE     constant, poisson, normal, peaks, ramp (constant)\n"
 "      --sd PERMILLE     of normal: of the mean gap (100; 0..333)\n"
 "      --on USEC         of peaks: how long it sends (100000) ...\n"
@@ -46,7 +52,8 @@ static const char usage[] =
 "      --txtime QDISC    fq, etf: the kernel sends each packet at its time (SO_TXTIME)\n"
 "      --naive           sleep the computed gap after each packet, as a comparison\n"
 "      --best-effort     send what can be sent when that is less than the rate\n"
-"      --strict          a loss, 0.1 % less than the rate or 1 ms too long is an error\n"
+"      --strict          a packet lost or out of order, a receiver that does not answer,\n"
+"                        0.1 % less than the rate, or 1 ms too long is an error\n"
 "      --policy POLICY   " POLICY_FORMS " (other)\n"
 "      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
 "      --hog-tickets N   ... as lottery tasks with N tickets each\n"
@@ -56,7 +63,8 @@ static const char usage[] =
 "  -V, --version         the version\n";
 
 enum {
-	OPT_RECEIVE = 256, OPT_WAIT, OPT_LOOP, OPT_SHAPE, OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
+	OPT_RECEIVE = 256, OPT_WAIT, OPT_LOOP, OPT_BLIND, OPT_SHAPE,
+	OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
 	OPT_PERIOD, OPT_SEED, OPT_QUANTUM, OPT_SPIN, OPT_METHOD, OPT_TXTIME, OPT_NAIVE,
 	OPT_BEST_EFFORT, OPT_STRICT, OPT_POLICY, OPT_HOGS, OPT_HOG_TICKETS, OPT_SAMPLES, OPT_JSON,
 };
@@ -70,6 +78,8 @@ static const struct option longs[] = {
 	{ "receive", no_argument, NULL, OPT_RECEIVE },
 	{ "wait", required_argument, NULL, OPT_WAIT },
 	{ "loop", no_argument, NULL, OPT_LOOP },
+	{ "blind", no_argument, NULL, OPT_BLIND },
+	{ "interval", required_argument, NULL, 'i' },
 	{ "shape", required_argument, NULL, OPT_SHAPE },
 	{ "sd", required_argument, NULL, OPT_SD },
 	{ "on", required_argument, NULL, OPT_ON },
@@ -94,28 +104,57 @@ static const struct option longs[] = {
 	{ }
 };
 
-static const char *const methods[] = { "auto", "gso", "mmsg", "send", NULL };
-static const char *const qdiscs[] = { "fq", "etf", NULL };
+const char *const methods[] = { "auto", "gso", "mmsg", "send", NULL };
+const char *const qdiscs[] = { "fq", "etf", NULL };
 
 /* A decimal number with up to six digits behind the point, in millionths. */
-static u64 decimal(const char *what, const char *text, u64 min, u64 max, const char *allowed)
+static bool parse_decimal(const char *text, u64 *value)
 {
 	char digits[32];
 	size_t whole = strcspn(text, "."), part = 0;
-	u64 value;
 
 	if (text[whole])
 		part = strlen(text + whole + 1);
 	if (!whole || part > 6 || (text[whole] && !part) || whole + 6 >= sizeof(digits))
-		goto bad;
+		return false;
 	memcpy(digits, text, whole);
 	memset(digits + whole, '0', 6);
 	memcpy(digits + whole, text + whole + 1, part);
 	digits[whole + 6] = '\0';
-	if (parse_number(digits, min, max, &value))
-		return value;
-bad:
-	die(EXIT_USAGE, "%s: bad value '%s': allowed %s", what, text, allowed);
+	return parse_number(digits, 0, ~0ULL, value);
+}
+
+static u64 decimal(const char *what, const char *text, u64 min, u64 max, const char *allowed)
+{
+	u64 value;
+
+	if (!parse_decimal(text, &value) || value < min || value > max)
+		die(EXIT_USAGE, "%s: bad value '%s': allowed %s", what, text, allowed);
+	return value;
+}
+
+/* Bit/s: Mbit/s, or as the letter says. */
+static u64 rate_argument(const char *text)
+{
+	static const char allowed[] = "0.001..100000 Mbit/s, or with K, M or G behind it";
+	size_t length = strlen(text);
+	char number[32];
+	u64 unit = MICRO, value;
+
+	if (!length || length >= sizeof(number))
+		die(EXIT_USAGE, "--rate: bad value '%s': allowed %s", text, allowed);
+	memcpy(number, text, length + 1);
+	if (strchr("KMGkmg", number[length - 1])) {
+		unit = strchr("Kk", number[length - 1]) ? MICRO / 1000 :
+		       strchr("Gg", number[length - 1]) ? MICRO * 1000 : MICRO;
+		number[length - 1] = '\0';
+	}
+	/* in millionths of the unit: one of K is a thousandth of a bit */
+	if (!parse_decimal(number, &value) ||
+	    (__uint128_t)value * unit < 1000 * MICRO ||
+	    (__uint128_t)value * unit > (__uint128_t)MBPS_MAX * MICRO * MICRO)
+		die(EXIT_USAGE, "--rate: bad value '%s': allowed %s", text, allowed);
+	return (u64)((__uint128_t)value * unit / MICRO);
 }
 
 static u64 microseconds(const char *what, const char *text, u64 min, u64 max)
@@ -157,8 +196,11 @@ static bool parse_amount(int c, struct options *o)
 {
 	switch (c) {
 	case 'r':
-		o->plan.bytes_per_s = decimal("--rate", optarg, 1000, MBPS_MAX * MICRO,
-					      "0.001..100000 Mbit/s") / 8;
+		o->plan.bytes_per_s = rate_argument(optarg) / 8;
+		return true;
+	case 'i':
+		o->interval_ns = decimal("--interval", optarg, 1000, RUN_MAX_S * MICRO,
+					 "0.001..86400 s") * NSEC_PER_USEC;
 		return true;
 	case 't':
 		o->time_ns = decimal("--time", optarg, 1000, RUN_MAX_S * MICRO,
@@ -171,7 +213,7 @@ static bool parse_amount(int c, struct options *o)
 		o->plan.size = (u32)args_number("--size", optarg, PACKET_MIN, PACKET_MAX);
 		return true;
 	case 'p':
-		o->to.sin_port = htons((u16)args_number("--port", optarg, 1, 65535));
+		o->port = (u16)args_number("--port", optarg, 1, 65535);
 		return true;
 	case OPT_WAIT:
 		o->wait_ns = args_number("--wait", optarg, 1, RUN_MAX_S) * NSEC_PER_SEC;
@@ -194,6 +236,9 @@ static bool parse_way(int c, struct options *o)
 		return true;
 	case OPT_LOOP:
 		o->loop = true;
+		return true;
+	case OPT_BLIND:
+		o->blind = true;
 		return true;
 	case OPT_QUANTUM:
 		o->plan.quantum_ns = microseconds("--quantum", optarg, 0, QUANTUM_MAX_US);
@@ -221,7 +266,7 @@ static bool parse_way(int c, struct options *o)
 		o->policy = policy_argument("--policy", optarg);
 		return true;
 	case OPT_SAMPLES:
-		o->samples = optarg;
+		o->samples_path = optarg;
 		return true;
 	case OPT_JSON:
 		o->json = true;
@@ -230,37 +275,89 @@ static bool parse_way(int c, struct options *o)
 	return false;
 }
 
+/* Whatever a receiver would not look at is refused, not ignored. */
+static bool for_receiver(int c)
+{
+	static const int allowed[] = {
+		't', 'p', 'h', 'V', '?', ':', OPT_RECEIVE, OPT_WAIT, OPT_STRICT, OPT_POLICY,
+		OPT_JSON,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(allowed); i++)
+		if (c == allowed[i])
+			return true;
+	return false;
+}
+
+static void __noreturn refuse_receiver(int c)
+{
+	unsigned int i;
+
+	for (i = 0; longs[i].val != c; i++)
+		continue;
+	die(EXIT_USAGE, "--receive does not go with --%s", longs[i].name);
+}
+
+static void take_address(const char *host, struct options *o)
+{
+	if (host)
+		address_resolve(&o->to, host, o->port);
+	else if (o->receive)
+		address_everywhere(&o->to, o->port);
+	else
+		address_resolve(&o->to, "127.0.0.1", o->port);
+	/* what fits a frame of 1500 bytes */
+	if (!o->plan.size)
+		o->plan.size = o->to.any.sa_family == AF_INET6 ? 1452 : 1472;
+}
+
 static void check(struct options *o)
 {
 	const char *fault;
+	struct plan plan;
 
-	if (!o->time_ns)
-		die(EXIT_USAGE, "-t is missing: how many seconds, try --help");
 	o->plan.stop_ns = o->time_ns;
-	if (o->receive && (o->plan.bytes_per_s || o->loop))
-		die(EXIT_USAGE, "--receive does not go with --rate and --loop");
 	if (o->receive)
 		return;
+	if (!o->time_ns)
+		die(EXIT_USAGE, "-t is missing: how many seconds, try --help");
 	if (!o->plan.bytes_per_s)
 		die(EXIT_USAGE, "-r is missing: how many Mbit/s, try --help");
+	if (o->loop && o->blind)
+		die(EXIT_USAGE, "--loop does not go with --blind");
 	if (o->naive && (o->plan.rate.shape != NLL_RATE_CONSTANT || o->txtime))
 		die(EXIT_USAGE, "--naive knows no --shape and no --txtime");
 	if (o->strict && (o->best_effort || o->naive))
 		die(EXIT_USAGE, "--strict does not go with --best-effort and --naive");
 	if (o->hog_tickets && !o->hogs)
 		die(EXIT_USAGE, "--hog-tickets needs --hogs");
-	fault = schedule_fault(&o->plan);
+	plan = o->plan;
+	if (!plan.workers)
+		plan.workers = 1;
+	fault = schedule_fault(&plan);
 	if (fault)
-		die(EXIT_USAGE, "rate, size, shape and workers do not go together: %s", fault);
+		die(EXIT_USAGE, "--%s", fault);
+}
+
+/* Now, so that no run is lost for want of a place. */
+static void open_samples(struct options *o)
+{
+	if (!o->samples_path)
+		return;
+	o->samples = fopen(o->samples_path, "w");
+	if (!o->samples)
+		die(EXIT_USAGE, "--samples: cannot write '%s': %s", o->samples_path,
+		    strerror(errno));
 }
 
 void parse_options(int argc, char **argv, struct options *o)
 {
-	int c;
+	int c, not_for_receiver = 0;
 
 	*o = (struct options){
-		.plan = { .workers = 1, .size = 1472, .quantum_ns = 500 * NSEC_PER_USEC },
-		.to = { .sin_family = AF_INET, .sin_port = htons(PORT_USUAL) },
+		.plan = { .quantum_ns = 500 * NSEC_PER_USEC },
+		.port = PORT_USUAL,
 		.wait_ns = 10 * NSEC_PER_SEC,
 		.run = now_ns() ^ (u64)getpid() << 48,
 	};
@@ -269,8 +366,9 @@ void parse_options(int argc, char **argv, struct options *o)
 		.on_ns = 100 * NSEC_PER_MSEC, .off_ns = 100 * NSEC_PER_MSEC,
 		.period_ns = NSEC_PER_SEC,
 	};
-	o->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	while ((c = getopt_long(argc, argv, ":r:t:w:s:p:hV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":r:t:w:s:p:i:hV", longs, NULL)) != -1) {
+		if (!not_for_receiver && !for_receiver(c))
+			not_for_receiver = c;
 		if (parse_amount(c, o) || parse_way(c, o) || parse_shape(c, &o->plan.rate))
 			continue;
 		if (c == 'h')
@@ -279,9 +377,12 @@ void parse_options(int argc, char **argv, struct options *o)
 			args_version();
 		args_refuse(c, argv);
 	}
-	if (optind < argc && inet_pton(AF_INET, argv[optind], &o->to.sin_addr) != 1)
-		die(EXIT_USAGE, "ADDRESS: bad value '%s': allowed are IPv4 addresses",
-		    argv[optind]);
 	args_no_more(argc, argv, optind + (optind < argc));
+	if (o->receive && not_for_receiver)
+		refuse_receiver(not_for_receiver);
+	if (o->loop && optind < argc)
+		die(EXIT_USAGE, "--loop does not go with ADDRESS '%s'", argv[optind]);
+	take_address(argv[optind], o);
 	check(o);
+	open_samples(o);
 }

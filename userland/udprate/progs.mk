@@ -3,4 +3,8 @@
 
 programs += udprate/udprate
 
-udprate-parts := options pace receive report schedule send sequence transmit trial
+udprate-parts := address control holes interrupt measure options pace receive report \
+	schedule send sequence session transmit trial
+# -w: the linker says that names of hosts need the C library's modules; /etc/hosts and DNS
+# are built in.
+udprate-libs := -Wl,-w

@@ -1,36 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0
-/* receive.c - the other side: what arrived, and when. */
+/* receive.c - the other side: what arrived, and when, of several senders at once. */
 #include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "clock.h"
+#include "memory.h"
+#include "session.h"
 #include "udprate.h"
 
 #define BATCH		64U
+#define BATCHES		16U	/* before the senders are listened to */
 #define BUFFER_BYTES	(8 * 1024 * 1024)
-#define LOOK_NS		(50 * NSEC_PER_MSEC)
-/* Whatever is under way when the time is over may still come in. */
-#define GRACE_NS	(200 * NSEC_PER_MSEC)
+#define LOOK_MS		10
+#define BACKLOG		16
+#define TRIES		20U
+/* What a sender has left to say when the time is over. */
+#define GRACE_NS	(2 * NSEC_PER_SEC)
 
-int receive_open(struct sockaddr_in *at)
+static int open_packets(const struct address *at)
 {
-	struct timeval look = { .tv_usec = LOOK_NS / NSEC_PER_USEC };
-	int fd = udp_socket(), bytes = BUFFER_BYTES, one = 1;
-	socklen_t length = sizeof(*at);
+	int fd = address_socket(at, SOCK_DGRAM | SOCK_NONBLOCK), bytes = BUFFER_BYTES, one = 1;
 
 	/* as much as is allowed, more for root */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) ||
-	    bind(fd, (struct sockaddr *)at, sizeof(*at)) ||
-	    getsockname(fd, (struct sockaddr *)at, &length))
-		die(EXIT_FAILED, "cannot receive there: %s", strerror(errno));
+	    bind(fd, &at->any, at->length)) {
+		close(fd);
+		return -1;
+	}
 	return fd;
+}
+
+static int open_senders(const struct address *at)
+{
+	int fd = address_socket(at, SOCK_STREAM | SOCK_NONBLOCK), one = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(fd, &at->any, at->length) || listen(fd, BACKLOG)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+void receive_open(struct receiver *rx, struct address *at)
+{
+	struct address found;
+	unsigned int i;
+
+	/* a free port of UDP may be in use for TCP */
+	for (i = 0; i < TRIES; i++) {
+		found = *at;
+		rx->packets = open_packets(at);
+		if (rx->packets < 0)
+			break;
+		getsockname(rx->packets, &found.any, &found.length);
+		rx->senders = open_senders(&found);
+		if (rx->senders >= 0) {
+			*at = found;
+			return;
+		}
+		if (address_port(at))
+			break;
+		close(rx->packets);
+	}
+	die(EXIT_FAILED, "cannot receive on port %u: %s", address_port(at), strerror(errno));
 }
 
 struct inbox {
@@ -55,7 +95,7 @@ static int take(int fd, struct inbox *in)
 			.msg_control = &in->control[i], .msg_controllen = sizeof(in->control[i]),
 		};
 	}
-	return recvmmsg(fd, in->message, BATCH, MSG_WAITFORONE | MSG_TRUNC, NULL);
+	return recvmmsg(fd, in->message, BATCH, MSG_TRUNC, NULL);
 }
 
 /* When the kernel got the packet, 0 if it does not say. */
@@ -73,69 +113,115 @@ static u64 stamp_of(struct msghdr *message)
 	return 0;
 }
 
-struct reception {
-	struct received *r;
-	u64 run;
-	u64 last_stamp;
-};
-
-static void see(struct reception *rx, struct mmsghdr *message, const struct header *header)
+static void see(struct receiver *rx, struct mmsghdr *message, const struct header *header)
 {
-	struct received *r = rx->r;
-	u64 stamp;
+	struct session *session = NULL;
 
-	if (!r->packets)
-		rx->run = header->run;
-	if (message->msg_len < sizeof(*header) || header->magic != MAGIC ||
-	    header->worker >= WORKERS_MAX || header->run != rx->run) {
-		r->strangers++;
-		return;
-	}
-	sequence_see(&r->worker[header->worker], header->number);
-	if (header->worker >= r->workers)
-		r->workers = header->worker + 1;
-	r->packets++;
-	r->bytes += message->msg_len;
-	stamp = stamp_of(&message->msg_hdr);
-	if (rx->last_stamp && stamp)
-		histogram_add(&r->gap, stamp > rx->last_stamp ? stamp - rx->last_stamp : 0);
-	rx->last_stamp = stamp;
+	if (message->msg_len >= sizeof(*header) && header->magic == MAGIC &&
+	    header->worker < WORKERS_MAX)
+		session = session_of(rx, header->run);
+	if (session)
+		session_see(session, header, message->msg_len, stamp_of(&message->msg_hdr));
+	else
+		rx->strangers++;
 }
 
-bool receive_all(int fd, const struct options *o, struct received *r)
+static void take_packets(struct receiver *rx)
 {
-	u64 begin = now_ns(), first = 0, last = 0, now = begin;
-	struct reception rx = { .r = r };
 	static struct inbox in;
+	unsigned int batch;
 	int i, count;
 
-	for (;;) {
-		count = take(fd, &in);
-		if (count < 0 && errno != EAGAIN && errno != EINTR)
+	for (batch = 0; batch < BATCHES; batch++) {
+		count = take(rx->packets, &in);
+		if (count < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
 			die(EXIT_FAILED, "cannot receive: %s", strerror(errno));
-		now = now_ns();
+		if (count <= 0)
+			return;
+		rx->now_ns = now_ns();
 		for (i = 0; i < count; i++)
-			see(&rx, &in.message[i], &in.header[i]);
-		if (r->packets && count > 0)
-			last = now;
-		if (r->packets && !first)
-			first = now;
-		if (!first && now - begin > o->wait_ns)
-			return false;
-		if (first && now - first > o->time_ns + GRACE_NS)
-			break;
+			see(rx, &in.message[i], &in.header[i]);
 	}
-	r->elapsed_ns = last - first;
-	return true;
 }
 
-pid_t receive_start(const struct options *o, struct received *r, struct sockaddr_in *at)
+static void look(struct receiver *rx)
 {
-	int fd = receive_open(at);
-	pid_t pid = fork_child();
+	struct pollfd fds[2 + SESSIONS_MAX] = {
+		{ .fd = rx->packets, .events = POLLIN },
+		{ .fd = rx->senders, .events = POLLIN },
+	};
+	u32 i;
 
-	if (!pid)
-		_exit(receive_all(fd, o, r) ? EXIT_GOOD : EXIT_FAILED);
-	close(fd);
+	for (i = 0; i < SESSIONS_MAX; i++)
+		fds[2 + i] = (struct pollfd){
+			.fd = rx->session[i] ? rx->session[i]->fd : -1, .events = POLLIN,
+		};
+	if (poll(fds, ARRAY_SIZE(fds), LOOK_MS) > 0) {
+		take_packets(rx);
+		for (i = 0; i < SESSIONS_MAX; i++)
+			if (fds[2 + i].revents)
+				session_hear(rx, i);
+		if (fds[1].revents)
+			session_accept(rx);
+	}
+	rx->now_ns = now_ns();
+	sessions_end(rx);
+}
+
+/* Whether the one run that is waited for is over. */
+static bool is_over(const struct receiver *rx, u64 begin_ns)
+{
+	const struct options *o = rx->o;
+	u64 time_ns = o->time_ns;
+
+	if (rx->one_run && rx->ended)
+		return true;
+	if (!time_ns)
+		return false;
+	if (!rx->first_ns)
+		return rx->now_ns - begin_ns > o->wait_ns;
+	if (sessions_talking(rx))
+		time_ns += GRACE_NS;
+	return rx->now_ns - rx->first_ns > time_ns;
+}
+
+void receive_all(struct receiver *rx)
+{
+	u64 begin = now_ns();
+
+	rx->now_ns = begin;
+	/* a run's own receiver ends with it: it has to say what came until then */
+	while ((rx->one_run || !interrupted()) && !is_over(rx, begin))
+		look(rx);
+	sessions_close(rx);
+}
+
+pid_t receive_start(const struct options *o, struct address *at, int *fd)
+{
+	struct receiver *rx = xcalloc(1, sizeof(*rx));
+	struct options plain = *o;
+	int pair[2];
+	pid_t pid;
+
+	/* it ends with the run, however long that takes */
+	plain.time_ns = 0;
+	rx->o = &plain;
+	rx->one_run = true;
+	rx->now_ns = now_ns();
+	receive_open(rx, at);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		die(EXIT_FAILED, "cannot talk to the receiver: %s", strerror(errno));
+	pid = fork_child();
+	if (!pid) {
+		close(pair[0]);
+		session_add(rx, pair[1]);
+		receive_all(rx);
+		_exit(rx->ended ? EXIT_GOOD : EXIT_FAILED);
+	}
+	close(pair[1]);
+	*fd = pair[0];
+	close(rx->packets);
+	close(rx->senders);
+	free(rx);
 	return pid;
 }

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "args.h"
+#include "document.h"
 #include "json.h"
 #include "udprate.h"
 
 #define BITS_PER_MBIT	1e6
+#define HOLES_SHOWN	8U
 
 static const struct {
 	const char *name;
@@ -37,7 +39,7 @@ static u64 second_of(const struct run *run, unsigned int second)
 /* The sample standard deviation over the whole seconds. */
 static double deviation(const struct run *run)
 {
-	unsigned int whole = (unsigned int)(run->o->time_ns / NSEC_PER_SEC), i;
+	unsigned int whole = (unsigned int)(run->time_ns / NSEC_PER_SEC), i;
 	double mean = 0, sum = 0;
 
 	for (i = 0; i < whole; i++)
@@ -49,8 +51,8 @@ static double deviation(const struct run *run)
 
 void summarize(const struct run *run, struct summary *s)
 {
-	double seconds = (double)run->o->time_ns / NSEC_PER_SEC;
-	u64 cpu_ns = 0, end_ns = run->o->time_ns;
+	double seconds = (double)run->time_ns / NSEC_PER_SEC;
+	u64 cpu_ns = 0, end_ns = run->time_ns;
 	u32 i;
 
 	memset(s, 0, sizeof(*s));
@@ -59,8 +61,10 @@ void summarize(const struct run *run, struct summary *s)
 
 		s->packets += sent->packets;
 		s->bytes += sent->bytes;
+		s->numbered += sent->numbered;
 		s->skipped += sent->skipped;
 		s->refused += sent->refused;
+		s->dropped += sent->dropped;
 		s->failed += sent->failed;
 		cpu_ns += sent->cpu_ns;
 		if (sent->end_ns > end_ns)
@@ -72,7 +76,7 @@ void summarize(const struct run *run, struct summary *s)
 	s->achieved_mbps = mbps(s->bytes, seconds);
 	s->error_pct = 100 * (s->achieved_mbps / s->requested_mbps - 1);
 	s->sd_mbps = deviation(run);
-	s->cpu_pct = 100.0 * (double)cpu_ns / (double)run->o->time_ns;
+	s->cpu_pct = 100.0 * (double)cpu_ns / (double)run->time_ns;
 	s->elapsed_s = (double)end_ns / NSEC_PER_SEC;
 }
 
@@ -123,9 +127,47 @@ u64 lost_of(const struct received *r)
 	return fates_of(r).lost;
 }
 
-static double rate_of(const struct received *r)
+u64 late_of(const struct received *r)
+{
+	return fates_of(r).late;
+}
+
+double arrived_mbps(const struct received *r)
 {
 	return mbps(r->bytes, (double)r->elapsed_ns / NSEC_PER_SEC);
+}
+
+/* Numbers, and when the first packet after them came. */
+static void json_holes(const struct holes *h)
+{
+	u32 i;
+
+	json_list("lost_at");
+	for (i = 0; i < h->count; i++) {
+		json_object(NULL);
+		json_number("worker", h->hole[i].worker);
+		json_number("first", h->hole[i].first);
+		json_number("size", h->hole[i].size);
+		json_number("missing", h->hole[i].missing);
+		json_real("at_s", (double)h->hole[i].at_ns / NSEC_PER_SEC);
+		json_end();
+	}
+	json_end();
+	json_number("lost_elsewhere", h->unnamed);
+}
+
+/* The first are enough for a person. */
+static void print_holes(const struct holes *h)
+{
+	u32 i;
+
+	for (i = 0; i < h->count && i < HOLES_SHOWN; i++)
+		printf("                   %llu of the %llu from %llu of worker %u on, at %.3f s\n",
+		       h->hole[i].missing, h->hole[i].size, h->hole[i].first, h->hole[i].worker,
+		       (double)h->hole[i].at_ns / NSEC_PER_SEC);
+	if (h->count > HOLES_SHOWN || h->unnamed)
+		printf("                   and %llu more places\n",
+		       h->count - i + h->unnamed);
 }
 
 static void json_received(const struct received *r)
@@ -138,7 +180,8 @@ static void json_received(const struct received *r)
 	json_number("reordered", f.late);
 	json_number("duplicates", f.duplicates);
 	json_number("strangers", r->strangers);
-	json_real("received_mbps", rate_of(r));
+	json_real("received_mbps", arrived_mbps(r));
+	json_holes(&r->holes);
 	json_times("received_gap", &r->gap);
 }
 
@@ -147,8 +190,16 @@ static void print_received(const struct received *r)
 	struct fates f = fates_of(r);
 
 	printf("received           %llu packets, %.3f Mbit/s; %llu lost, %llu reordered,\n",
-	       r->packets, rate_of(r), f.lost, f.late);
+	       r->packets, arrived_mbps(r), f.lost, f.late);
 	printf("                   %llu twice, %llu not ours\n", f.duplicates, r->strangers);
+	print_holes(&r->holes);
+}
+
+static const char *who_is_silent(const struct options *o, const struct outcome *out)
+{
+	if (o->blind)
+		return "it was not asked for";
+	return out->asked ? "the receiver went away" : "no udprate answers there";
 }
 
 static void print_heading(void)
@@ -156,19 +207,26 @@ static void print_heading(void)
 	printf("%-18s %10s %10s %10s %10s %10s\n", "us", "1 %", "50 %", "99 %", "99.9 %", "max");
 }
 
-static void print_sent(const struct options *o, const struct summary *s, const struct received *r)
+static void print_sent(const struct options *o, const struct outcome *out)
 {
+	const struct received *r = out->known ? &out->received : NULL;
+	const struct summary *s = &out->sent;
+
 	printf("requested          %.3f Mbit/s for %.3f s, %u workers, %s\n", s->requested_mbps,
 	       (double)o->time_ns / NSEC_PER_SEC, o->plan.workers,
 	       o->naive ? "naive" : nll_rate_names[o->plan.rate.shape]);
 	printf("sent               %.3f Mbit/s, error %.4f %%, %llu packets, sd %.4f Mbit/s\n",
 	       s->achieved_mbps, s->error_pct, s->packets, s->sd_mbps);
 	printf("                   ended after %.4f s, CPU %.1f %%\n", s->elapsed_s, s->cpu_pct);
-	if (s->skipped || s->refused || s->failed)
-		printf("                   %llu packets skipped, %llu sends refused, %llu failed\n",
-		       s->skipped, s->refused, s->failed);
+	if (s->skipped || s->refused || s->dropped || s->failed)
+		printf("                   %llu packets skipped, %llu dropped here, %llu failed; "
+		       "%llu sends refused\n", s->skipped, s->dropped, s->failed, s->refused);
+	if (interrupted())
+		printf("                   interrupted\n");
 	if (r)
 		print_received(r);
+	else
+		printf("received           not known: %s\n", who_is_silent(o, out));
 	print_heading();
 	print_times("gap", &s->gap);
 	print_times("late", &s->late);
@@ -176,14 +234,33 @@ static void print_sent(const struct options *o, const struct summary *s, const s
 		print_times("gap received", &r->gap);
 }
 
-void report_sent(const struct options *o, const struct summary *s, const struct received *r)
+/* What was asked for beside the rate; durations in us. */
+static void json_settings(const struct options *o)
 {
+	json_object("settings");
+	json_number("quantum_us", o->plan.quantum_ns / NSEC_PER_USEC);
+	json_text("method", methods[o->method]);
+	json_text("txtime", o->txtime ? qdiscs[o->txtime - TXTIME_FQ] : "none");
+	json_bool("loop", o->loop);
+	json_bool("blind", o->blind);
+	json_bool("strict", o->strict);
+	json_bool("best_effort", o->best_effort);
+	json_number("seed", o->plan.rate.seed);
+	json_number("hogs", o->hogs);
+	json_end();
+}
+
+void report_sent(const struct options *o, const struct outcome *out)
+{
+	const struct summary *s = &out->sent;
+
 	if (!o->json) {
-		print_sent(o, s, r);
+		print_sent(o, out);
 		finish_output();
 		return;
 	}
-	json_open();
+	document_open();
+	json_settings(o);
 	json_text("mode", o->naive ? "naive" : "paced");
 	json_text("shape", nll_rate_names[o->plan.rate.shape]);
 	json_number("workers", o->plan.workers);
@@ -199,11 +276,14 @@ void report_sent(const struct options *o, const struct summary *s, const struct 
 	json_number("bytes", s->bytes);
 	json_number("skipped", s->skipped);
 	json_number("refused", s->refused);
+	json_number("dropped", s->dropped);
 	json_number("failed", s->failed);
 	json_times("gap", &s->gap);
 	json_times("late", &s->late);
-	if (r)
-		json_received(r);
+	json_bool("interrupted", interrupted());
+	json_bool("arrival_known", out->known);
+	if (out->known)
+		json_received(&out->received);
 	json_close();
 }
 
@@ -216,22 +296,32 @@ void report_received(const struct options *o, const struct received *r)
 		finish_output();
 		return;
 	}
-	json_open();
+	document_open();
 	json_text("mode", "receive");
 	json_received(r);
 	json_close();
 }
 
-void write_samples(const struct run *run, const char *path)
+void report_interval(const struct run *run, u64 from_ns, u64 until_ns, u64 bytes)
 {
-	FILE *file = fopen(path, "w");
+	double seconds = (double)(until_ns - from_ns) / NSEC_PER_SEC;
+	FILE *to = run->o->json ? stderr : stdout;
+
+	fprintf(to, "%8.3f-%.3f s   %.3f Mbit/s, %.3f s left\n", (double)from_ns / NSEC_PER_SEC,
+		(double)until_ns / NSEC_PER_SEC, mbps(bytes, seconds),
+		(double)(run->o->time_ns - until_ns) / NSEC_PER_SEC);
+	fflush(to);
+}
+
+void write_samples(const struct run *run)
+{
+	FILE *file = run->o->samples;
+	u64 seconds = (run->time_ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
 	unsigned int i;
 
-	if (!file)
-		die(EXIT_FAILED, "--samples: cannot write %s: %s", path, strerror(errno));
 	fprintf(file, "second,bytes\n");
-	for (i = 0; i < run->seconds; i++)
+	for (i = 0; i < seconds && i < run->seconds; i++)
 		fprintf(file, "%u,%llu\n", i, second_of(run, i));
 	if (fclose(file))
-		die(EXIT_FAILED, "--samples: cannot write %s: %s", path, strerror(errno));
+		die(EXIT_FAILED, "--samples: cannot write: %s", strerror(errno));
 }

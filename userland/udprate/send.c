@@ -2,6 +2,7 @@
 /* send.c - the workers. */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -25,13 +26,14 @@ struct sent *sent_of(const struct run *run, u32 worker)
 	return (struct sent *)(run->results + run->stride * worker);
 }
 
-/* Returns the time: @due_ns or later. */
+/* Returns the time: @due_ns or later, or earlier when the run was interrupted. */
 static u64 await(struct pace *pace, u64 due_ns)
 {
 	u64 now = now_ns(), wake = pace_sleep_until(pace, due_ns);
 
 	if (now < wake) {
-		sleep_until_ns(wake);
+		if (!sleep_or_interrupt(wake))
+			return now_ns();
 		now = now_ns();
 		pace_woke(pace, now);
 	}
@@ -55,16 +57,15 @@ static void send_batch(struct worker *w, const struct batch *b, u64 now)
 {
 	u64 start = w->run->start_ns, second = (now - start) / NSEC_PER_SEC;
 	struct sent *sent = w->sent;
-	u32 i;
+	u32 i, out = transmit(&w->transmitter, b, &w->header, start + b->begin_ns);
 
-	transmit(&w->transmitter, b, &w->header, start + b->begin_ns);
 	w->header.number += b->packets;
-	sent->packets += b->packets;
-	sent->bytes += (u64)b->packets * b->size;
+	sent->packets += out;
+	store64(&sent->bytes, sent->bytes + (u64)out * b->size);
 	/* what is late at the very end belongs to the last second */
 	if (second >= w->run->seconds)
 		second = w->run->seconds - 1;
-	sent->second[second] += (u64)b->packets * b->size;
+	sent->second[second] += (u64)out * b->size;
 	if (w->last_ns)
 		histogram_add(&sent->gap, now - w->last_ns);
 	for (i = 1; i < b->packets; i++)
@@ -84,6 +85,8 @@ static void run_paced(struct worker *w, struct schedule *schedule)
 		u64 due = start + (ahead ? b.begin_ns : b.due_ns) - ahead;
 
 		now = await(&pace, due);
+		if (interrupted())
+			return;
 		if (now > w->stop_ns + GRACE_NS) {
 			w->sent->skipped += b.packets;
 			continue;
@@ -102,7 +105,7 @@ static void run_naive(struct worker *w, struct schedule *schedule)
 
 	for (;;) {
 		now = now_ns();
-		if (now >= w->stop_ns)
+		if (now >= w->stop_ns || interrupted())
 			return;
 		send_batch(w, &b, now);
 		nanosleep(&gap, NULL);
@@ -136,10 +139,47 @@ static CREW_FN(worker)
 	}
 	w.sent->end_ns = now_ns() - run->start_ns;
 	w.sent->cpu_ns = cpu_of_process_ns() - cpu;
+	w.sent->numbered = w.header.number;
 	w.sent->refused = w.transmitter.refused;
+	w.sent->dropped = w.transmitter.dropped;
 	w.sent->failed = w.transmitter.failed;
 	transmit_close(&w.transmitter);
 	return EXIT_GOOD;
+}
+
+/* The bytes of all workers until now. */
+static u64 sent_so_far(const struct run *run)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < run->o->plan.workers; i++)
+		bytes += load64(&sent_of(run, i)->bytes);
+	return bytes;
+}
+
+/* Report on the way, until the time is over: the last batch goes out a little before. */
+static void watch(struct run *run)
+{
+	u64 time_ns = run->o->time_ns, step = run->o->interval_ns ?: time_ns;
+	u64 from, until, before = 0;
+
+	run->time_ns = time_ns;
+	for (from = 0; from < time_ns; from = until) {
+		u64 bytes;
+
+		until = from + step < time_ns ? from + step : time_ns;
+		if (!sleep_or_interrupt(run->start_ns + until)) {
+			u64 now = now_ns();
+
+			run->time_ns = now > run->start_ns + 1 ? now - run->start_ns : 1;
+			return;
+		}
+		bytes = sent_so_far(run);
+		if (run->o->interval_ns)
+			report_interval(run, from, until, bytes - before);
+		before = bytes;
+	}
 }
 
 void send_all(struct run *run)
@@ -159,9 +199,22 @@ void send_all(struct run *run)
 	run->start_ns = now_ns() + LEAD_NS;
 	store64(&crew.page->slot[0].value, run->start_ns);
 	crew_release(&crew);
-	if (crew_reap(&crew, o->time_ns + WAIT_NS))
+	watch(run);
+	if (crew_reap(&crew, WAIT_NS))
 		die(EXIT_FAILED, "a worker failed");
 	crew_destroy(&crew);
-	/* the last batch goes out a little before the end */
-	sleep_until_ns(run->start_ns + o->time_ns);
+}
+
+void run_free(struct run *run)
+{
+	munmap(run->results, run->stride * run->o->plan.workers);
+}
+
+void run_end(const struct run *run, struct end *end)
+{
+	u32 i;
+
+	*end = (struct end){ };
+	for (i = 0; i < run->o->plan.workers; i++)
+		end->numbered[i] = sent_of(run, i)->numbered;
 }

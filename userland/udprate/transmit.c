@@ -2,6 +2,7 @@
 /* transmit.c - a worker's socket and how its packets get out. */
 #include <errno.h>
 #include <linux/net_tstamp.h>
+#include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +28,6 @@ u64 cpu_of_process_ns(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return (u64)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
 	       (u64)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
-}
-
-int udp_socket(void)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		die(EXIT_FAILED, "cannot make a socket: %s", strerror(errno));
-	return fd;
 }
 
 static bool has_gso(int fd)
@@ -71,14 +63,26 @@ static void ask_for_txtime(struct transmitter *t)
 		    strerror(errno));
 }
 
+/* What the network answers, and what a queue of this machine drops (ENOBUFS). */
+static void ask_for_errors(struct transmitter *t, const struct address *to)
+{
+	bool v6 = to->any.sa_family == AF_INET6;
+	int one = 1;
+
+	if (setsockopt(t->fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_RECVERR : IP_RECVERR,
+		       &one, sizeof(one)))
+		die(EXIT_UNSUPPORTED, "IP_RECVERR: %s", strerror(errno));
+}
+
 void transmit_open(struct transmitter *t, const struct options *o,
-		   const struct sockaddr_in *to)
+		   const struct address *to)
 {
 	*t = (struct transmitter){ .method = o->method, .txtime = o->txtime };
-	t->fd = udp_socket();
+	t->fd = address_socket(to, SOCK_DGRAM);
 	t->buffer = xcalloc(1, BATCH_BYTES_MAX);
-	if (connect(t->fd, (const struct sockaddr *)to, sizeof(*to)))
+	if (connect(t->fd, &to->any, to->length))
 		die(EXIT_FAILED, "cannot send there: %s", strerror(errno));
+	ask_for_errors(t, to);
 	choose_method(t);
 	if (t->txtime)
 		ask_for_txtime(t);
@@ -90,20 +94,40 @@ void transmit_close(struct transmitter *t)
 	free(t->buffer);
 }
 
-/* An answer to an earlier packet is reported by the next send, which has to be repeated. */
-static bool try_again(struct transmitter *t, bool again)
+/* Each has come with the error that the next send returned; they take memory. */
+static void drain_errors(int fd)
 {
-	if (errno == EINTR)
+	struct msghdr message = { };
+
+	while (recvmsg(fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0)
+		message = (struct msghdr){ };
+}
+
+/*
+ * An answer to an earlier packet is reported by the next send, which has to be repeated;
+ * otherwise @packets were not sent.
+ */
+static bool try_again(struct transmitter *t, u32 packets, bool again)
+{
+	switch (errno) {
+	case EINTR:
 		return true;
-	if (errno == ECONNREFUSED) {
+	case ECONNREFUSED:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EPROTO:
 		t->refused++;
+		drain_errors(t->fd);
 		return !again;
+	case ENOBUFS:
+		t->dropped += packets;
+		return false;
 	}
-	t->failed++;
+	t->failed += packets;
 	return false;
 }
 
-static void send_gso(struct transmitter *t, const struct batch *b)
+static u32 send_gso(struct transmitter *t, const struct batch *b)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(u16))];
@@ -123,24 +147,31 @@ static void send_gso(struct transmitter *t, const struct batch *b)
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 	}
-	while (sendmsg(t->fd, &message, 0) < 0 && try_again(t, again))
+	while (sendmsg(t->fd, &message, 0) < 0) {
+		if (!try_again(t, b->packets, again))
+			return 0;
 		again = true;
+	}
+	return b->packets;
 }
 
-static void send_one_by_one(struct transmitter *t, const struct batch *b)
+static u32 send_one_by_one(struct transmitter *t, const struct batch *b)
 {
-	u32 i;
+	u32 i, out = 0;
 
 	for (i = 0; i < b->packets; i++) {
+		const u8 *packet = t->buffer + (size_t)i * b->size;
 		bool again = false;
+		ssize_t done;
 
-		while (send(t->fd, t->buffer + (size_t)i * b->size, b->size, 0) < 0 &&
-		       try_again(t, again))
+		while ((done = send(t->fd, packet, b->size, 0)) < 0 && try_again(t, 1, again))
 			again = true;
+		out += done >= 0;
 	}
+	return out;
 }
 
-static void send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns)
+static u32 send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns)
 {
 	union {
 		char space[TXTIME_SPACE];
@@ -149,7 +180,7 @@ static void send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns
 	struct mmsghdr message[BATCH_MAX] = { };
 	struct iovec part[BATCH_MAX];
 	bool again = false;
-	u32 i, done = 0;
+	u32 i, done = 0, out = 0;
 
 	for (i = 0; i < b->packets; i++) {
 		struct msghdr *m = &message[i].msg_hdr;
@@ -171,16 +202,19 @@ static void send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns
 	while (done < b->packets) {
 		int sent = sendmmsg(t->fd, message + done, b->packets - done, 0);
 
-		if (sent > 0)
+		if (sent > 0) {
 			done += (u32)sent;
-		else if (!try_again(t, again))
+			out += (u32)sent;
+		} else if (!try_again(t, 1, again)) {
 			done++;
+		}
 		again = sent <= 0;
 	}
+	return out;
 }
 
-void transmit(struct transmitter *t, const struct batch *b, const struct header *first,
-	      u64 begin_ns)
+u32 transmit(struct transmitter *t, const struct batch *b, const struct header *first,
+	     u64 begin_ns)
 {
 	struct header header = *first;
 	u32 i;
@@ -188,9 +222,8 @@ void transmit(struct transmitter *t, const struct batch *b, const struct header 
 	for (i = 0; i < b->packets; i++, header.number++)
 		memcpy(t->buffer + (size_t)i * b->size, &header, sizeof(header));
 	if (t->method == METHOD_GSO)
-		send_gso(t, b);
-	else if (t->method == METHOD_SEND)
-		send_one_by_one(t, b);
-	else
-		send_mmsg(t, b, begin_ns);
+		return send_gso(t, b);
+	if (t->method == METHOD_SEND)
+		return send_one_by_one(t, b);
+	return send_mmsg(t, b, begin_ns);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* trial.c - what this machine can do: a short burst that is not received. */
-#include <arpa/inet.h>
+/* trial.c - what this machine can do: a short burst that is not received, or a rehearsal. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,17 +15,17 @@
 #define WINDOW_NS	(15 * NSEC_PER_MSEC)
 #define WINDOWS		3U
 #define WAIT_NS		(60 * NSEC_PER_SEC)
+#define TRIALS		3U
+#define REHEARSAL_NS	(200 * NSEC_PER_MSEC)
 
 /* A socket that is not read: what does not fit is dropped. */
-static int open_sink(struct sockaddr_in *at)
+static int open_sink(struct address *at)
 {
-	socklen_t length = sizeof(*at);
-	int fd = udp_socket();
+	int fd;
 
-	*at = (struct sockaddr_in){ .sin_family = AF_INET };
-	at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (bind(fd, (struct sockaddr *)at, sizeof(*at)) ||
-	    getsockname(fd, (struct sockaddr *)at, &length))
+	address_loopback(at);
+	fd = address_socket(at, SOCK_DGRAM);
+	if (bind(fd, &at->any, at->length) || getsockname(fd, &at->any, &at->length))
 		die(EXIT_FAILED, "cannot try out the rate: %s", strerror(errno));
 	return fd;
 }
@@ -44,7 +44,7 @@ static CREW_FN(burst)
 	u64 start, now;
 	struct transmitter t;
 	struct schedule schedule;
-	struct sockaddr_in sink;
+	struct address sink;
 	struct batch b = { };
 	int fd = open_sink(&sink);
 
@@ -64,7 +64,8 @@ static CREW_FN(burst)
 	return EXIT_GOOD;
 }
 
-double trial(const struct options *o)
+/* Mbit/s that all workers together can send, to sockets that are not read. */
+static double try_burst(const struct options *o)
 {
 	size_t size = o->plan.workers * sizeof(u64[WINDOWS]);
 	struct tried tried = { .o = o };
@@ -92,4 +93,72 @@ double trial(const struct options *o)
 	crew_destroy(&crew);
 	munmap(tried.bytes, size);
 	return (double)best * 8 * 1e3 / (double)WINDOW_NS;
+}
+
+/*
+ * Mbit/s that arrive when a receiver of our own takes part of this machine, as it will:
+ * a short run of the real thing.
+ */
+static double try_with_receiver(const struct options *o)
+{
+	struct options part = *o;
+	struct run run = { .o = &part };
+	static struct outcome out;
+	double share;
+
+	if (part.time_ns > REHEARSAL_NS)
+		part.time_ns = REHEARSAL_NS;
+	part.plan.stop_ns = part.time_ns;
+	part.interval_ns = 0;
+	measure(&run, &out);
+	run_free(&run);
+	/* of a random shape another number is due each time */
+	share = (double)out.received.packets / (double)(out.sent.numbered + out.sent.skipped);
+	return share * out.sent.requested_mbps;
+}
+
+static bool can_hold(const struct options *o, double *can)
+{
+	double wanted = (double)o->plan.bytes_per_s * 8 / 1e6;
+	unsigned int i;
+
+	for (i = 0; i < TRIALS && !interrupted(); i++) {
+		*can = fmax(*can, o->loop ? try_with_receiver(o) : try_burst(o));
+		if (*can >= wanted * (1 - MISS_PCT / 100))
+			return true;
+	}
+	return false;
+}
+
+static u32 cpus(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (count < 1)
+		return 1;
+	return count < WORKERS_MAX ? (u32)count : WORKERS_MAX;
+}
+
+void trial(struct options *o)
+{
+	u32 most = o->plan.workers ?: cpus();
+	double can = 0;
+
+	if (!o->plan.workers)
+		o->plan.workers = 1;
+	if (o->best_effort || o->naive)
+		return;
+	while (!can_hold(o, &can)) {
+		struct plan more = o->plan;
+
+		more.workers = 2 * more.workers < most ? 2 * more.workers : most;
+		if (interrupted())
+			die(EXIT_FAILED, "interrupted before anything was sent");
+		if (o->plan.workers == most || schedule_fault(&more))
+			die(EXIT_FAILED,
+			    "cannot hold %.3f Mbit/s: %u x %u bytes can do %.0f here; "
+			    "--best-effort sends that", (double)o->plan.bytes_per_s * 8 / 1e6,
+			    o->plan.workers, o->plan.size, can);
+		o->plan = more;
+	}
 }

@@ -1,75 +1,90 @@
 // SPDX-License-Identifier: GPL-2.0
 /* udprate.c - send UDP packets at exactly the rate that was asked for. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "args.h"
 #include "clock.h"
+#include "document.h"
 #include "hog.h"
 #include "memory.h"
 #include "udprate.h"
 
-/* What is refused, per cent: a rate that is missed by more. */
-#define MISS_PCT	1.0
-/* The same, and what is too long, with --strict. */
+/* What is refused and what is too long, with --strict. */
 #define STRICT_PCT	0.1
 #define STRICT_S	0.001
-#define TRIALS		3U
-#define RECEIVER_NS	(60 * NSEC_PER_SEC)
-
-static struct received *make_received(void)
-{
-	void *page = xshared(sizeof(struct received));
-
-	return page;
-}
+/* A shorter run's rate at the receiver says more of its edges. */
+#define RATE_NS		NSEC_PER_SEC
 
 static int receive(struct options *o)
 {
-	struct received *r = make_received();
-	int fd = receive_open(&o->to);
+	struct receiver *rx = xcalloc(1, sizeof(*rx));
+	int code = EXIT_GOOD;
 
-	if (!receive_all(fd, o, r))
-		die(EXIT_FAILED, "no packet on port %u within %llu s", ntohs(o->to.sin_port),
-		    o->wait_ns / NSEC_PER_SEC);
-	report_received(o, r);
-	return EXIT_GOOD;
-}
-
-/* Nothing has been sent to anybody yet. */
-static void refuse_too_much(const struct options *o)
-{
-	double wanted = (double)o->plan.bytes_per_s * 8 / 1e6, can = 0;
-	unsigned int i;
-
-	if (o->best_effort || o->naive)
-		return;
-	for (i = 0; i < TRIALS; i++) {
-		can = fmax(can, trial(o));
-		if (can * (1 - MISS_PCT / 100) >= wanted)
-			return;
+	rx->o = o;
+	policy_take(&o->policy);
+	receive_open(rx, &o->to);
+	receive_all(rx);
+	if (o->time_ns && !rx->first_ns && !interrupted()) {
+		complain("no packet on port %u within %llu s", address_port(&o->to),
+			 o->wait_ns / NSEC_PER_SEC);
+		code = EXIT_FAILED;
+	} else if (o->strict && rx->lost) {
+		complain("%llu packets were lost", rx->lost);
+		code = EXIT_FAILED;
 	}
-	die(EXIT_FAILED,
-	    "cannot hold %.3f Mbit/s: %u x %u bytes can do %.0f here; --best-effort sends that",
-	    wanted, o->plan.workers, o->plan.size, can);
+	free(rx);
+	return code;
 }
 
-static int verdict(const struct options *o, const struct summary *s, const struct received *r)
+/* What did not get there: false when it is said. */
+static bool all_arrived(const struct options *o, const struct outcome *out)
+{
+	const struct received *r = &out->received;
+	const struct summary *s = &out->sent;
+	double most = o->strict ? 0 : MISS_PCT;
+	u64 lost = lost_of(r);
+
+	if (!out->known) {
+		if (out->asked)
+			complain("the receiver went away: what arrived is not known");
+		else if (o->strict)
+			complain("--strict: no receiver says what arrived");
+		return !out->asked && !o->strict;
+	}
+	if ((double)lost * 100 > most * (double)s->numbered)
+		complain("%llu of %llu packets were lost: %.3f Mbit/s arrived", lost,
+			 s->numbered, arrived_mbps(r));
+	else if (o->strict && late_of(r))
+		complain("%llu packets came out of order", late_of(r));
+	else if (o->time_ns >= RATE_NS && !interrupted() &&
+		 o->plan.rate.shape == NLL_RATE_CONSTANT &&
+		 arrived_mbps(r) < s->requested_mbps * (1 - MISS_PCT / 100))
+		complain("%.3f Mbit/s arrived", arrived_mbps(r));
+	else
+		return true;
+	return false;
+}
+
+static int verdict(const struct options *o, const struct outcome *out)
 {
 	/* a random shape has another mean each time */
 	bool random = o->plan.rate.shape != NLL_RATE_CONSTANT;
+	const struct summary *s = &out->sent;
 	double most = o->strict ? STRICT_PCT : MISS_PCT;
 	double too_long_s = s->elapsed_s - (double)o->time_ns / NSEC_PER_SEC;
 
 	if (o->best_effort || o->naive)
 		return EXIT_GOOD;
-	if (random ? s->skipped > 0 : s->error_pct < -most)
+	if (s->dropped || s->failed)
+		complain("%llu packets were dropped by a queue here, %llu could not be sent",
+			 s->dropped, s->failed);
+	else if (random || interrupted() ? s->skipped > 0 : s->error_pct < -most)
 		complain("did not hold %.3f Mbit/s: it was %.3f, %llu packets were not sent",
 			 s->requested_mbps, s->achieved_mbps, s->skipped);
-	else if (o->strict && r && lost_of(r))
-		complain("%llu packets were lost", lost_of(r));
+	else if (s->refused)
+		complain("%llu sends were refused: nobody receives there", s->refused);
+	else if (!all_arrived(o, out))
+		return EXIT_FAILED;
 	else if (o->strict && too_long_s > STRICT_S)
 		complain("ended %.6f s too late", too_long_s);
 	else
@@ -79,24 +94,15 @@ static int verdict(const struct options *o, const struct summary *s, const struc
 
 static int send_and_report(struct options *o)
 {
-	struct received *r = o->loop ? make_received() : NULL;
 	struct run run = { .o = o };
-	static struct summary s;
-	pid_t receiver = 0;
+	static struct outcome out;
 
-	if (o->loop) {
-		o->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		o->to.sin_port = 0;
-		receiver = receive_start(o, r, &o->to);
-	}
-	send_all(&run);
-	summarize(&run, &s);
-	if (receiver && wait_child(receiver, now_ns() + RECEIVER_NS))
-		die(EXIT_FAILED, "the receiver failed");
-	report_sent(o, &s, r);
+	measure(&run, &out);
+	run.o = o;
+	report_sent(o, &out);
 	if (o->samples)
-		write_samples(&run, o->samples);
-	return verdict(o, &s, r);
+		write_samples(&run);
+	return verdict(o, &out);
 }
 
 int main(int argc, char **argv)
@@ -107,11 +113,13 @@ int main(int argc, char **argv)
 
 	args_init("udprate");
 	parse_options(argc, argv, &o);
+	document_begin();
+	interrupt_watch();
 	if (o.receive)
 		return receive(&o);
 	policy_try(&o.policy);
 	hogs_start(&hogs, o.hogs, o.hog_tickets);
-	refuse_too_much(&o);
+	trial(&o);
 	code = send_and_report(&o);
 	hogs_stop(&hogs);
 	return code;

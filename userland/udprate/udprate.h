@@ -3,17 +3,21 @@
 #ifndef UDPRATE_H
 #define UDPRATE_H
 
-#include <netinet/in.h>
+#include <stdio.h>
 
+#include "address.h"
+#include "control.h"
 #include "crew.h"
 #include "histogram.h"
+#include "interrupt.h"
 #include "policy.h"
 #include "schedule.h"
-#include "sequence.h"
+#include "session.h"
 #include "types.h"
 
-#define MAGIC		0x75647072U
 #define RUN_MAX_S	86400U
+/* A rate that is missed by more, per cent, is refused. */
+#define MISS_PCT	1.0
 
 /* What every packet starts with, in the byte order of the sender. */
 struct header {
@@ -37,14 +41,18 @@ struct options {
 	bool strict;
 	bool receive;
 	bool loop;		/* send to a receiver of our own */
+	bool blind;		/* do not ask the receiver what arrived */
 	enum method method;
 	enum txtime txtime;
-	struct sockaddr_in to;	/* of the receiver: where it is bound */
+	u16 port;
+	struct address to;	/* of the receiver: where it is bound */
 	struct policy policy;
 	u32 hogs;
 	u32 hog_tickets;
 	u64 wait_ns;		/* the receiver: for the first packet */
-	const char *samples;
+	u64 interval_ns;	/* of reports on the way, 0: none */
+	const char *samples_path;
+	FILE *samples;		/* is open before anything is sent */
 	bool json;
 };
 
@@ -53,8 +61,10 @@ struct sent {
 	u64 packets;
 	u64 bytes;
 	u64 skipped;		/* packets that were not sent before the end */
-	u64 refused;		/* sends to a port without a receiver */
-	u64 failed;		/* other sends that failed */
+	u64 numbered;		/* packets, with those that did not get out */
+	u64 refused;		/* sends that the other side has refused */
+	u64 dropped;		/* packets that a queue of this machine did not take */
+	u64 failed;		/* other packets that could not be sent */
 	u64 cpu_ns;
 	u64 end_ns;		/* when all was sent, counted from the start */
 	struct histogram gap;	/* from packet to packet */
@@ -69,24 +79,28 @@ struct transmitter {
 	enum txtime txtime;
 	u64 clock_offset_ns;	/* of the packets' own times from CLOCK_MONOTONIC */
 	u64 refused;
+	u64 dropped;
 	u64 failed;
 	u8 *buffer;
 };
 
 /* Exits with EXIT_UNSUPPORTED where the kernel lacks what was asked for. */
 void transmit_open(struct transmitter *t, const struct options *o,
-		   const struct sockaddr_in *to);
-/* @begin_ns: the batch's own time for its first packet, CLOCK_MONOTONIC. */
-void transmit(struct transmitter *t, const struct batch *b, const struct header *first,
-	      u64 begin_ns);
+		   const struct address *to);
+/*
+ * @begin_ns: the batch's own time for its first packet, CLOCK_MONOTONIC. Returns how many
+ * packets got out.
+ */
+u32 transmit(struct transmitter *t, const struct batch *b, const struct header *first,
+	     u64 begin_ns);
 void transmit_close(struct transmitter *t);
 u64 cpu_of_process_ns(void);
-int udp_socket(void);
 
 /* send.c APIs: the workers */
 struct run {
 	const struct options *o;
 	u64 start_ns;
+	u64 time_ns;		/* how long it was: less when interrupted */
 	size_t stride;		/* of the results */
 	unsigned int seconds;	/* that are counted */
 	u8 *results;		/* shared, one struct sent for each worker */
@@ -95,31 +109,26 @@ struct run {
 struct sent *sent_of(const struct run *run, u32 worker);
 /* Send; exits with EXIT_FAILED when a worker did. */
 void send_all(struct run *run);
+void run_free(struct run *run);
+void run_end(const struct run *run, struct end *end);
 
 /* trial.c APIs: what this machine can do */
-/* Mbit/s that all workers together can send, to sockets that are not read. */
-double trial(const struct options *o);
+/* Choose the number of workers if none is given; exits when the rate cannot be held. */
+void trial(struct options *o);
 
 /* receive.c APIs */
-struct received {
-	u64 packets;
-	u64 bytes;
-	u64 strangers;		/* packets of another run, or not ours */
-	u64 elapsed_ns;		/* from the first to the last */
-	struct sequence worker[WORKERS_MAX];
-	u32 workers;
-	struct histogram gap;
-};
-
 /* Bind; the port is filled in where it was 0. */
-int receive_open(struct sockaddr_in *at);
+void receive_open(struct receiver *rx, struct address *at);
 /*
- * Until @o->time_ns after the first packet and a little more, or nothing has come
- * for long enough. False when nothing has come at all.
+ * Until -t after the first packet, or nothing has come for long enough; for ever when
+ * there is no -t. Each run is reported when it ends.
  */
-bool receive_all(int fd, const struct options *o, struct received *r);
-/* The same in a child process; it fills in @r until it ends. */
-pid_t receive_start(const struct options *o, struct received *r, struct sockaddr_in *at);
+void receive_all(struct receiver *rx);
+/*
+ * The same for one run in a child process, and a talk with it through @fd: what is on
+ * the loopback, a queue perhaps, does not meet it.
+ */
+pid_t receive_start(const struct options *o, struct address *at, int *fd);
 
 /* report.c APIs */
 struct summary {
@@ -129,17 +138,31 @@ struct summary {
 	double sd_mbps;		/* of the whole seconds */
 	double cpu_pct;		/* of one CPU, all workers */
 	double elapsed_s;	/* until the end, or the last packet if that was later */
-	u64 packets, bytes, skipped, refused, failed;
+	u64 packets, bytes, numbered, skipped, refused, dropped, failed;
 	struct histogram gap, late;
 };
 
+struct outcome {
+	struct summary sent;
+	bool asked;		/* a receiver of udprate answered */
+	bool known;		/* and has said what arrived */
+	struct received received;
+};
+
 void summarize(const struct run *run, struct summary *s);
-void report_sent(const struct options *o, const struct summary *s, const struct received *r);
+void report_sent(const struct options *o, const struct outcome *out);
 void report_received(const struct options *o, const struct received *r);
-void write_samples(const struct run *run, const char *path);
+void report_interval(const struct run *run, u64 from_ns, u64 until_ns, u64 bytes);
+void write_samples(const struct run *run);
 u64 lost_of(const struct received *r);
+u64 late_of(const struct received *r);
+double arrived_mbps(const struct received *r);
+
+/* measure.c APIs */
+void measure(struct run *run, struct outcome *out);
 
 /* options.c APIs */
+extern const char *const methods[], *const qdiscs[];	/* NULL ends them */
 void parse_options(int argc, char **argv, struct options *o);
 
 #endif /* UDPRATE_H */

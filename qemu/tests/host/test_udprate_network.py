@@ -90,7 +90,8 @@ def test_what_comes_out_is_what_was_asked_for(
 
 def bound(port: int) -> bool:
     """Whether a UDP socket of this host has the port."""
-    lines = Path("/proc/net/udp").read_text().splitlines()[1:]
+    tables = [Path("/proc/net/udp"), Path("/proc/net/udp6")]
+    lines = [line for table in tables for line in table.read_text().splitlines()[1:]]
     return any(line.split()[1].endswith(f":{port:04X}") for line in lines)
 
 

@@ -59,6 +59,7 @@ def _tools() -> Boot:
             # in software a packet leaves by delta before its time; after that it is dropped
             _txtime("etf", "clockid", "CLOCK_TAI", "delta", "500000"),
             scenario("udp/receive"),
+            scenario("udp/bottleneck"),
             scenario("udp/refuses-too-much"),
             scenario("udp/best-effort"),
         ),

@@ -129,9 +129,9 @@ stays_just() {
 	echo 1 >$slow/cgroup.freeze
 
 	# Ten times as many for the one as for the other, as far as a slow machine can.
-	ip netns exec far udprate -r 1 -t 5 -s 64 -p 9000 --best-effort $near >/dev/null &
+	ip netns exec far udprate -r 1 -t 5 -s 64 -p 9000 --blind --best-effort $near >/dev/null &
 	flood=$!
-	ip netns exec far udprate -r 0.1 -t 3 -s 64 -p 9001 --best-effort $near >/dev/null
+	ip netns exec far udprate -r 0.1 -t 3 -s 64 -p 9001 --blind --best-effort $near >/dev/null
 	wait $fast $flood
 	[ "$(governor sockets)" -eq 1 ]
 	echo 1 >$slow/cgroup.kill

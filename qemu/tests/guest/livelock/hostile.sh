@@ -33,14 +33,14 @@ ip -n far link add link eth1 name odd type vlan proto 802.1ad id 9
 ip -n far address add 10.11.0.2/24 dev odd
 ip -n far link set odd up
 ip -n far neigh replace 10.11.0.1 dev odd nud permanent lladdr "$(cat /sys/class/net/eth0/address)"
-bears udprate -r 1 -t 2 -s 64 --best-effort -p 9005 10.11.0.1
+bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 10.11.0.1
 ip -n far link del odd
 # Ports that nobody has opened: one of them, and one after the other.
-bears udprate -r 1 -t 2 -s 64 --best-effort -p 9005 $near
+bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 $near
 bears nll-ports --send $near --port 10000 --ports 10000
 # Datagrams in parts.
 ip -n far link set eth1 mtu 576
-bears udprate -r 1 -t 2 --best-effort -p 9005 -s 1400 $near
+bears udprate -r 1 -t 2 --blind --best-effort -p 9005 -s 1400 $near
 ip -n far link set eth1 mtu 1500
 # Thousands of sockets, all of them full.
 nll-ports --ports 2000 >/tmp/crowd &
@@ -55,7 +55,7 @@ until [ "$(ss -Hlun 'sport = 9001' | wc -l)" -eq 1 ]; do
 done
 bears nll-ports --send $near --ports 2000 --times 5 &
 flood=$!
-ip netns exec far udprate -r 0.1 -t 3 -s 64 -p 9001 --best-effort $near >/dev/null
+ip netns exec far udprate -r 0.1 -t 3 -s 64 -p 9001 --blind --best-effort $near >/dev/null
 wait $fast $flood
 # As many are known to be full as can be, and the one beside them loses nothing.
 [ "$(governor sockets)" -eq 64 ]

@@ -11,7 +11,7 @@ rxmode eth0 mode napi
 reach 56
 nll-stick "/sys/class/net/eth0/device"
 # What is sent now stays in the card. More than it may keep, until the watchdog looks.
-udprate -r 1 -t 1 -s 64 -p 9003 --best-effort $far || true
+udprate -r 1 -t 1 -s 64 -p 9003 --blind --best-effort $far || true
 until [ "$(counter tx_timeouts)" -ge 1 ]; do
 	true
 done

@@ -5,8 +5,14 @@
 # Needs: root
 # Time: 60
 # Debug: no
-udprate -r 10 -t 1 -p 4000 --hogs 1 --policy fifo >/dev/null &
-udprate --receive -t 1 -p 4000 --json >/tmp/out
+udprate --receive -p 4000 --json >/tmp/out &
+receiver=$!
+until [ -n "$(ss -Hltn 'sport = 4000')" ]; do
+	true
+done
+udprate -r 10 -t 1 -p 4000 --hogs 1 --policy fifo --strict
+udprate -r 10 -t 1 -p 4000 --hogs 1 --policy fifo --strict localhost
+kill $receiver
+wait $receiver
 cat /tmp/out
-grep '"lost":0,' /tmp/out
-wait $!
+test "$(grep -c '"lost":0,' /tmp/out)" -eq 2

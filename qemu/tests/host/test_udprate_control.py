@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0
+"""udprate and its receiver: what arrived comes back to the sender, and into its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.paths import Paths
+from tests.host.relay import Relay
+
+TIMEOUT_S = 60
+TRIES = 5
+HAS_IPV6 = Path("/proc/net/if_inet6").exists()
+
+
+@dataclass
+class Tool:
+    """The program, as a test calls it."""
+
+    path: str
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = [self.path, *words]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self.path, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+
+@pytest.fixture
+def tool(lab_paths: Paths) -> Tool:
+    return Tool(str(lab_paths.bin / "udprate"))
+
+
+def free_port() -> int:
+    """Of both TCP and UDP."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    tables = [Path("/proc/net/tcp"), Path("/proc/net/tcp6")]
+    lines = [
+        line.split()
+        for table in tables
+        if table.exists()
+        for line in table.read_text().splitlines()[1:]
+    ]
+    return any(words[1].endswith(f":{port:04X}") and words[3] == "0A" for words in lines)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        os.sched_yield()
+
+
+@contextmanager
+def receiver(tool: Tool, *words: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """A receiver that stays, and its port."""
+    port = free_port()
+    with tool.start("--receive", "-p", str(port), "--json", *words) as program:
+        try:
+            wait_until(lambda: listening(port))
+            yield port, program
+        finally:
+            program.kill()
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def lossy(
+    tool: Tool, fate: Callable[[int], int], *words: str, late: int = -1
+) -> tuple[int, dict[str, Any], str]:
+    """Exit status, report and last words of a sender behind a relay: 1000 packets of 100 B.
+
+    The packet `late` changes places with the next.
+    """
+    usual = ("-r", "0.8", "-t", "1", "-s", "100", "--json")
+    for _ in range(TRIES):
+        with receiver(tool) as (port, _), Relay(port, fate, late) as relay:
+            done = tool.run(*usual, "-p", str(relay.port), *words)
+        (row,) = rows(done.stdout)
+        # a host that stands still at the end of the run leaves some out
+        if row["packets"] == 1000:
+            break
+    assert row["packets"] == 1000
+    return done.returncode, row, done.stderr
+
+
+def test_what_was_lost_comes_back_to_the_sender(tool: Tool) -> None:
+    """Its numbers as well: at the beginning, in the middle, and at the end."""
+    lost = {0, 1, 500, *range(600, 650), 998, 999}
+    status, row, said = lossy(tool, lambda number: number not in lost)
+    assert (status, row["received"], row["lost"]) == (1, 1000 - len(lost), len(lost))
+    assert "55 of 1000 packets were lost" in said
+    holes = [(hole["worker"], hole["first"], hole["size"]) for hole in row["lost_at"]]
+    assert holes == [(0, 0, 2), (0, 500, 1), (0, 600, 50), (0, 998, 2)]
+    times = [hole["at_s"] for hole in row["lost_at"]]
+    assert times == sorted(times) and times[0] == 0 and times[2] > 0.4
+
+
+def test_all_is_lost(tool: Tool) -> None:
+    status, row, _ = lossy(tool, lambda _: 0)
+    assert (status, row["received"], row["lost"]) == (1, 0, 1000)
+
+
+def test_a_small_loss_is_an_error_with_strict_alone(tool: Tool) -> None:
+    def one(number: int) -> bool:
+        return number != 77
+
+    assert lossy(tool, one)[0] == 0
+    status, row, said = lossy(tool, one, "--strict")
+    assert (status, row["lost"]) == (1, 1) and "1 of 1000 packets were lost" in said
+
+
+def test_with_best_effort_it_is_reported_only(tool: Tool) -> None:
+    status, row, _ = lossy(tool, lambda number: number % 2, "--best-effort")
+    assert (status, row["lost"]) == (0, 500)
+
+
+def test_twice_is_not_lost(tool: Tool) -> None:
+    status, row, _ = lossy(tool, lambda number: 2 if number == 9 else 1)
+    assert (status, row["lost"], row["duplicates"], row["lost_at"]) == (0, 0, 1, [])
+
+
+def test_more_places_than_are_named_are_counted(tool: Tool) -> None:
+    _, row, _ = lossy(tool, lambda number: number % 5 != 1)
+    assert len(row["lost_at"]) == 64 and row["lost_elsewhere"] == 200 - 64
+
+
+def test_late_packets_fill_their_place(tool: Tool) -> None:
+    """Out of order is an error with --strict; nothing is missing in the end."""
+    for words, status in (((), 0), (("--strict",), 1)):
+        got, row, said = lossy(tool, lambda _: 1, *words, late=40)
+        assert (got, row["lost"], row["reordered"], row["lost_at"]) == (status, 0, 1, [])
+        assert ("1 packets came out of order" in said) == bool(words)
+
+
+def test_several_senders_at_once(tool: Tool) -> None:
+    """Each gets its own report; the receiver reports each, and ends well when told to."""
+    with receiver(tool) as (port, program):
+        where = ["127.0.0.1", "localhost", *(["::1"] if HAS_IPV6 else [])]
+        senders = [
+            tool.start("-r", str(2 + i), "-t", "1", "-p", str(port), "--json", host)
+            for i, host in enumerate(where)
+        ]
+        reports = []
+        for i, sender in enumerate(senders):
+            text, said = sender.communicate(timeout=TIMEOUT_S)
+            assert sender.returncode == 0, said
+            (row,) = rows(text)
+            assert (row["lost"], row["received"]) == (0, row["packets"])
+            assert row["received_bytes"] * 8 / 1e6 == pytest.approx(2 + i, rel=0.001)
+            reports.append(row["received"])
+        program.send_signal(signal.SIGTERM)
+        text, said = program.communicate(timeout=TIMEOUT_S)
+    assert (program.returncode, said) == (0, "")
+    assert sorted(row["received"] for row in rows(text)) == sorted(reports)
+
+
+def test_without_a_receiver_nothing_is_known(tool: Tool) -> None:
+    """A socket that takes everything, and answers nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
+        sink.bind(("127.0.0.1", 0))
+        words = ("-r", "1", "-t", "0.2", "-p", str(sink.getsockname()[1]))
+        done = tool.run(*words)
+        assert done.returncode == 0
+        assert "received           not known: no udprate answers there" in done.stdout
+        strict = tool.run(*words, "--strict")
+        assert strict.returncode == 1 and "no receiver says what arrived" in strict.stderr
+        blind = tool.run(*words, "--blind", "--json")
+        (row,) = rows(blind.stdout)
+        assert blind.returncode == 0 and row["arrival_known"] is False and "lost" not in row
+
+
+def test_refused_sends_are_an_error(tool: Tool) -> None:
+    done = tool.run("-r", "1", "-t", "1", "-p", str(free_port()))
+    assert done.returncode == 1
+    assert "sends were refused: nobody receives there" in done.stderr
+
+
+def test_a_receiver_that_goes_away_is_an_error(tool: Tool) -> None:
+    with (
+        receiver(tool) as (port, program),
+        tool.start("-r", "1", "-t", "3", "-i", "0.2", "-p", str(port)) as sender,
+    ):
+        assert sender.stdout and "Mbit/s" in sender.stdout.readline()
+        program.kill()
+        _, said = sender.communicate(timeout=TIMEOUT_S)
+    assert sender.returncode == 1
+    assert "nobody receives there" in said or "the receiver went away" in said
+
+
+def test_a_sender_that_goes_away_disturbs_nobody(tool: Tool) -> None:
+    with receiver(tool) as (port, program):
+        with tool.start("-r", "1", "-t", "60", "-i", "0.2", "-p", str(port)) as sender:
+            assert sender.stdout and "Mbit/s" in sender.stdout.readline()
+            sender.kill()
+        done = tool.run("-r", "1", "-t", "1", "-p", str(port), "--strict")
+        assert done.returncode == 0, done.stderr
+        program.terminate()
+        text, said = program.communicate(timeout=TIMEOUT_S)
+    assert "a sender went away before the end" in said
+    assert len(rows(text)) == 2
+
+
+@pytest.mark.parametrize("said", [b"GET / HTTP/1.1\r\n\r\n" + b"x" * 64, b"\0" * 600])
+def test_a_stranger_is_sent_away(tool: Tool, said: bytes) -> None:
+    with receiver(tool) as (port, _):
+        with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S) as stranger:
+            stranger.sendall(said)
+            select.select([stranger], [], [], TIMEOUT_S)
+        assert tool.run("-r", "1", "-t", "0.2", "-p", str(port), "--strict").returncode == 0
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_its_results(tool: Tool, tmp_path: Path, sig: int) -> None:
+    samples = tmp_path / "samples.csv"
+    words = ("-r", "4", "-t", "600", "-i", "0.5", "--loop", "--samples", str(samples))
+    with tool.start(*words) as sender:
+        assert sender.stdout
+        lines = [sender.stdout.readline() for _ in range(3)]
+        sender.send_signal(sig)
+        text, said = sender.communicate(timeout=TIMEOUT_S)
+    assert (sender.returncode, said) == (0, "")
+    assert all("Mbit/s" in line for line in lines) and "interrupted" in text
+    assert "0 lost" in text
+    assert [line.split(",")[0] for line in samples.read_text().split()][:2] == ["second", "0"]
+
+
+def test_the_trial_knows_its_own_receiver(tool: Tool) -> None:
+    """Two million packets a second are more than one receiver takes."""
+    done = tool.run("-r", "1000", "-t", "1", "-s", "64", "--loop")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot hold 1000.000 Mbit/s" in done.stderr
+
+
+@pytest.mark.parametrize(("text", "mbps"), [("500K", 0.5), ("1.5M", 1.5), ("0.002G", 2), ("3", 3)])
+def test_units_of_the_rate(tool: Tool, text: str, mbps: float) -> None:
+    (row,) = rows(tool.run("-r", text, "-t", "0.1", "--loop", "--json").stdout)
+    assert row["requested_mbps"] == mbps
+
+
+def test_what_a_queue_here_drops_is_seen(tool: Tool) -> None:
+    """5 Mbit/s of frames in a namespace; each frame is 42 bytes more than its payload.
+
+    That is a tenth of a second in the queue: it does not run empty when the sender has to wait.
+    """
+    queue = "tc qdisc add dev lo root tbf rate 5mbit burst 2k limit 64k"
+    setup = f'ip link set lo up mtu 1500; {queue}; exec "$@"'
+    argv = ["unshare", "--net", "sh", "-ec", setup, "sh"]
+    ready = subprocess.run([*argv, "true"], capture_output=True, text=True, check=False)
+    if ready.returncode:
+        pytest.skip(f"no namespace with a queue: {ready.stderr.strip()}")
+    argv += [tool.path, "-r", "10", "-t", "3", "--loop", "--method", "send", "--json"]
+    done = subprocess.run(
+        [*argv, "--best-effort"], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    (row,) = rows(done.stdout)
+    assert row["dropped"] > 0 and row["received"] == row["packets"]
+    assert row["dropped"] == row["lost"]
+    size = row["received_bytes"] / row["received"]
+    assert row["received_mbps"] == pytest.approx(5 * size / (size + 42), rel=0.01)
+    refused = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert refused.returncode == 1 and refused.stderr

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* control.c - the sender's side of the talk with its receiver. */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "clock.h"
+
+#define ANSWER_NS	(2 * NSEC_PER_SEC)
+/* The receiver waits for what is under way before it reports. */
+#define REPORT_NS	(20 * NSEC_PER_SEC)
+
+static bool wait_for(int fd, short what, u64 deadline_ns)
+{
+	struct pollfd look = { .fd = fd, .events = what };
+	u64 now;
+
+	while ((now = now_ns()) < deadline_ns) {
+		int ready = poll(&look, 1, (int)((deadline_ns - now) / NSEC_PER_MSEC) + 1);
+
+		if (ready >= 0 || errno != EINTR)
+			return ready > 0;
+	}
+	return false;
+}
+
+static bool read_all(int fd, void *data, size_t size, u64 deadline_ns)
+{
+	size_t got = 0;
+
+	while (got < size && wait_for(fd, POLLIN, deadline_ns)) {
+		ssize_t done = recv(fd, (u8 *)data + got, size - got, 0);
+
+		if (done <= 0 && errno != EINTR)
+			return false;
+		got += done > 0 ? (size_t)done : 0;
+	}
+	return got == size;
+}
+
+static bool connected(int fd, const struct address *to, u64 deadline_ns)
+{
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	if (!connect(fd, &to->any, to->length))
+		return true;
+	return errno == EINPROGRESS && wait_for(fd, POLLOUT, deadline_ns) &&
+	       !getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) && !error;
+}
+
+int control_connect(const struct address *to)
+{
+	int fd = address_socket(to, SOCK_STREAM | SOCK_NONBLOCK);
+
+	if (connected(fd, to, now_ns() + ANSWER_NS) && !fcntl(fd, F_SETFL, 0))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int control_greet(int fd, u64 run, u64 period_ns)
+{
+	struct hello hello = {
+		.magic = MAGIC, .version = CONTROL_VERSION, .run = run, .period_ns = period_ns,
+	};
+	struct answer answer;
+
+	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
+	    !read_all(fd, &answer, sizeof(answer), now_ns() + ANSWER_NS) || answer.magic != MAGIC) {
+		close(fd);
+		return -1;
+	}
+	if (answer.code == ANSWER_BUSY)
+		die(EXIT_FAILED, "the receiver has as many senders as it can take");
+	if (answer.code != ANSWER_READY)
+		die(EXIT_FAILED, "the receiver is of another version of udprate");
+	return fd;
+}
+
+/* It came over a network. */
+static bool plausible(const struct received *r)
+{
+	return r->workers <= WORKERS_MAX && r->holes.count <= HOLES_MAX;
+}
+
+bool control_finish(int fd, const struct end *end, struct received *r)
+{
+	bool good = send(fd, end, sizeof(*end), MSG_NOSIGNAL) == sizeof(*end) &&
+		    read_all(fd, r, sizeof(*r), now_ns() + REPORT_NS) && plausible(r);
+
+	close(fd);
+	return good;
+}

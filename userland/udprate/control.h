@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * control.h - what a sender and its receiver say to each other, over TCP to the port
+ * that the packets go to: hello, ready, then the packets, end, and the report.
+ *
+ * All in the byte order of the machine; one with another order, or another version, is
+ * turned away.
+ */
+#ifndef UDPRATE_CONTROL_H
+#define UDPRATE_CONTROL_H
+
+#include "address.h"
+#include "histogram.h"
+#include "holes.h"
+#include "schedule.h"
+#include "sequence.h"
+#include "types.h"
+
+#define MAGIC			0x75647072U
+#define CONTROL_VERSION		1U
+
+struct hello {
+	u32 magic;
+	u32 version;
+	u64 run;
+	u64 period_ns;		/* from batch to batch, all workers together */
+};
+
+enum answer_code { ANSWER_READY, ANSWER_BUSY, ANSWER_VERSION };
+
+struct answer {
+	u32 magic;
+	u32 code;
+};
+
+struct end {
+	u64 numbered[WORKERS_MAX];	/* packets of each worker: from 0 to one less */
+};
+
+/* What arrived of a run. It has no pointers: it is sent as it is. */
+struct received {
+	u64 packets;
+	u64 bytes;
+	u64 strangers;		/* packets of no run that is known, or not ours */
+	u64 elapsed_ns;		/* from the first to the last, and a period */
+	u32 workers;
+	u32 unused;
+	struct sequence worker[WORKERS_MAX];
+	struct holes holes;
+	struct histogram gap;
+};
+
+/* -1 when nobody answers there. */
+int control_connect(const struct address *to);
+
+/* @fd, or -1 when that is nobody of ours; exits when it turns us away. */
+int control_greet(int fd, u64 run, u64 period_ns);
+
+/* False when the receiver has gone. */
+bool control_finish(int fd, const struct end *end, struct received *r);
+
+#endif /* UDPRATE_CONTROL_H */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/* measure.c - one run: the workers, the receiver, and what both say. */
+#include <stdlib.h>
+
+#include "args.h"
+#include "clock.h"
+#include "crew.h"
+#include "udprate.h"
+
+#define RECEIVER_NS	(60 * NSEC_PER_SEC)
+
+/* Between two batches of any worker; nothing that is known for a random shape. */
+static u64 period_of(const struct options *o)
+{
+	struct schedule schedule;
+
+	if (o->plan.rate.shape != NLL_RATE_CONSTANT || o->naive)
+		return 0;
+	schedule_init(&schedule, &o->plan);
+	return schedule_period(&schedule) / o->plan.workers;
+}
+
+void measure(struct run *run, struct outcome *out)
+{
+	struct options o = *run->o;
+	struct end end;
+	pid_t receiver = 0;
+	int fd = -1;
+
+	run->o = &o;
+	if (o.loop) {
+		address_loopback(&o.to);
+		receiver = receive_start(&o, &o.to, &fd);
+	} else if (!o.blind) {
+		fd = control_connect(&o.to);
+	}
+	if (fd >= 0)
+		fd = control_greet(fd, o.run, period_of(&o));
+	out->asked = fd >= 0;
+	send_all(run);
+	summarize(run, &out->sent);
+	if (out->asked) {
+		run_end(run, &end);
+		out->known = control_finish(fd, &end, &out->received);
+	}
+	if (receiver && (!out->known || wait_child(receiver, now_ns() + RECEIVER_NS)))
+		die(EXIT_FAILED, "the receiver failed");
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* session.h - the receiver's senders: a run each. */
+#ifndef UDPRATE_SESSION_H
+#define UDPRATE_SESSION_H
+
+#include "control.h"
+#include "types.h"
+
+#define SESSIONS_MAX	32U
+
+struct header;
+struct options;
+
+enum session_state {
+	SESSION_HELLO,		/* connected, has not said who it is */
+	SESSION_RUNS,
+	SESSION_ENDS,		/* has sent all; what is under way may still come */
+};
+
+struct session {
+	int fd;			/* -1: a sender that does not talk to us */
+	enum session_state state;
+	u64 run;
+	u64 period_ns;
+	u64 first_stamp_ns;	/* CLOCK_REALTIME, of the kernel */
+	u64 last_stamp_ns;
+	u64 last_ns;		/* CLOCK_MONOTONIC: what was heard last */
+	u64 end_ns;
+	size_t got;		/* bytes of what it says now */
+	union {
+		struct hello hello;
+		struct end end;
+	} said;
+	struct received received;
+};
+
+struct receiver {
+	const struct options *o;
+	bool one_run;		/* ends with the first run that ends */
+	int packets;		/* UDP */
+	int senders;		/* TCP, same port */
+	u64 now_ns;
+	u64 first_ns;		/* the first packet of any run */
+	u64 strangers;
+	u32 ended;		/* runs */
+	u64 lost;		/* in all runs that have ended */
+	struct session *session[SESSIONS_MAX];
+};
+
+/* The session of a packet's run, or NULL. */
+struct session *session_of(struct receiver *rx, u64 run);
+
+void session_see(struct session *s, const struct header *header, u32 bytes, u64 stamp_ns);
+
+/* A sender that talks through @fd, or not at all: -1; NULL when there is no room. */
+struct session *session_add(struct receiver *rx, int fd);
+
+/* A new sender, and what one has said. */
+void session_accept(struct receiver *rx);
+void session_hear(struct receiver *rx, u32 i);
+
+/* Report to those that have sent all, when nothing more is to come. */
+void sessions_end(struct receiver *rx);
+
+/* Whether somebody is there who expects an answer. */
+bool sessions_talking(const struct receiver *rx);
+
+/* The end of the receiver: report what there is. */
+void sessions_close(struct receiver *rx);
+
+#endif /* UDPRATE_SESSION_H */
