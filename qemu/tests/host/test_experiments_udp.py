@@ -55,7 +55,7 @@ def test_each_boot_measures_something(scope: experiment.Scope) -> None:
 def test_the_full_scope_is_that_of_the_reference() -> None:
     found = cells(FULL)
     alone = [cell for cell in found if cell.workers == 1 and cell.load == "none"]
-    for variant in ("udprate", "iperf3", "naive"):
+    for variant in ("udprate", "quantum-0", "iperf3", "naive"):
         rates = {c.rate_mbps for c in alone if c.variant == variant and c.where == "host"}
         assert set(RATES) <= rates
     assert any(cell.workers == 16 and not cell.most for cell in found)
@@ -66,7 +66,7 @@ def test_the_full_scope_is_that_of_the_reference() -> None:
 def test_peers_take_turns() -> None:
     """Whatever disturbs the host disturbs all of them."""
     order = [c.variant for c in cells(FULL) if c.where == "host" and c.rate_mbps == 64]
-    assert order == ["udprate", "iperf3", "naive"] * FULL.repeats
+    assert order == ["udprate", "quantum-0", "iperf3", "naive"] * FULL.repeats
 
 
 def test_under_load_iperf3_has_the_same_hogs() -> None:
@@ -155,7 +155,8 @@ def test_records_say_what_was_printed(records: list[Record]) -> None:
             key = (metric, cell.variant, tuple(sorted(where.items())))
             assert by_key[key].value == rows[cell.name][field]
             assert by_key[key].n == 1
-    units = {"rate_error_pct": "percent", "rate_sd_mbps": "Mbit/s", "cpu_pct": "percent"}
+    units = {"rate_error_pct": "percent", "received_error_pct": "percent"}
+    units |= {"rate_sd_mbps": "Mbit/s", "cpu_pct": "percent"}
     units |= {"gap_us": "us", "max_mbps": "Mbit/s"}
     assert {record.metric: record.unit for record in records} == units
 
@@ -218,7 +219,7 @@ def test_bench_writes_records_tables_and_figures(paths: Paths) -> None:
     assert run(make_bench("udp", "quick", None, 1, 1), paths, Recorded("udp")) == 1
     assert read_json(paths.results / "udp-quick.json")
     names = {path.name for path in paths.plots.iterdir()}
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         assert {f"udp-quick-figure-{number}.png", f"udp-quick-figure-{number}.svg"} <= names
     text = (paths.plots / "udp-quick-tables.txt").read_text()
     for table in ("Greatest rate", "Actual against expected", "Standard deviation", "Policies"):

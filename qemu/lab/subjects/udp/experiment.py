@@ -12,8 +12,11 @@ from lab.subjects.udp import iperf
 
 SIZE = 1472
 """Payload of a packet, the reference's 11,776 bits; the same for each sender."""
-RATES = (3, 6, 12, 64, 128, 256, 512, 1024)
-METRICS = ("rate_error_pct", "rate_sd_mbps", "gap_us", "cpu_pct", "max_mbps")
+RATES = (3, 6, 12, 32, 64, 128, 256, 512, 1024)
+ALONE = "quantum-0"
+"""udprate with packets that leave one by one."""
+OURS = ("udprate", ALONE)
+METRICS = ("rate_error_pct", "received_error_pct", "rate_sd_mbps", "gap_us", "cpu_pct", "max_mbps")
 QUANTILES = ("p1", "p50", "p99", "p999")
 HOGS = 4
 HOG_TICKETS = 100
@@ -55,6 +58,7 @@ class Cell:
         amount = ("-r", str(self.rate_mbps), "-t", str(self.seconds), "-w", str(self.workers))
         how = ("--naive",) if self.variant == "naive" else ("--best-effort",)
         words = ["udprate", *amount, "-s", str(SIZE), "--loop", *how, "--json"]
+        words += ["--quantum", "0"] if self.variant == ALONE else []
         words += ["--policy", POLICIES[self.policy]]
         if self.load == "hogs":
             words += ["--hogs", str(HOGS)]
@@ -96,7 +100,7 @@ FULL = Scope(
     repeats=3,
     rates=RATES,
     workers=(1, 2, 3, 4, 6, 8, 12, 16),
-    spread=((100, 200, 300, 400, 500, 600), (1, 2, 4, 6)),
+    spread=((100, 200, 300, 400, 500, 600, 700), (1, 2, 3, 4, 5, 6)),
     guest_s=3,
     policies=("other", "fifo", "lottery"),
 )
@@ -124,7 +128,7 @@ def _beside_peers(scope: Scope) -> Iterator[Cell]:
     """Each rate with each sender in turn, repeatedly: what disturbs one disturbs all."""
     for repeat in range(1, scope.repeats + 1):
         for rate in scope.rates:
-            for variant in ("udprate", iperf.NAME, "naive"):
+            for variant in (*OURS, iperf.NAME, "naive"):
                 yield Cell(variant, rate, 1, "host", "none", "other", scope.seconds, repeat)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lab.report.goals import Goal
 from lab.report.records import Param
+from lab.subjects.udp.experiment import ALONE as BY_ITSELF
 from lab.subjects.udp.experiment import GUEST_MBPS, POLICIES
 
 ALONE: dict[str, Param] = {"workers": 1, "where": "host", "load": "none", "policy": "other"}
@@ -47,6 +48,19 @@ GOALS = (
         quoted=DOCUMENT,
     ),
     Goal(
+        name="udprate, one process, every rate, as received: received_error_pct",
+        metric="received_error_pct",
+        variant="udprate",
+        where=ALONE,
+        by="rate_mbps",
+        high=0.1,
+        magnitude=True,
+        form=".4f",
+        worst=True,
+        least_n=REPEATS,
+        quoted=DOCUMENT,
+    ),
+    Goal(
         name="udprate, the same on a busy host",
         metric="rate_error_pct",
         variant="udprate",
@@ -73,6 +87,30 @@ GOALS = (
         name="cpu_pct at 512, udprate / iperf3",
         metric="cpu_pct",
         variant="udprate",
+        where={**ALONE, "rate_mbps": 512},
+        over="iperf3",
+        high=0.6,
+        form=".3g",
+        least_n=REPEATS,
+        quoted=DOCUMENT,
+    ),
+    Goal(
+        name="rate_sd_mbps, udprate --quantum 0 / iperf3, one process",
+        metric="rate_sd_mbps",
+        variant=BY_ITSELF,
+        where=ALONE,
+        by="rate_mbps",
+        over="iperf3",
+        high=1.0,
+        form=".3g",
+        least_n=REPEATS,
+        judged=False,
+        quoted=DOCUMENT,
+    ),
+    Goal(
+        name="cpu_pct at 512, udprate --quantum 0 / iperf3",
+        metric="cpu_pct",
+        variant=BY_ITSELF,
         where={**ALONE, "rate_mbps": 512},
         over="iperf3",
         high=1.0,

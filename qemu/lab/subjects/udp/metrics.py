@@ -15,7 +15,7 @@ from lab.report.records import Param, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
 from lab.subjects.udp import iperf
-from lab.subjects.udp.experiment import QUANTILES, Cell
+from lab.subjects.udp.experiment import OURS, QUANTILES, Cell
 
 NAME = "udp"
 RAW = ("runs",)
@@ -43,6 +43,7 @@ class SentRow(RateRow):
     packets: int
     skipped: int
     lost: int
+    received_mbps: float
     gap_us_p1: float
     gap_us_p50: float
     gap_us_p99: float
@@ -54,6 +55,7 @@ class SentRow(RateRow):
 
 UNITS = {
     "rate_error_pct": "percent",
+    "received_error_pct": "percent",
     "rate_sd_mbps": "Mbit/s",
     "cpu_pct": "percent",
     "gap_us": "us",
@@ -84,6 +86,9 @@ def _samples(cell: Cell, row: RateRow) -> Iterator[Sample]:
     for metric in ("rate_error_pct", "rate_sd_mbps", "cpu_pct"):
         yield sample(metric, getattr(row, metric))
     if isinstance(row, SentRow):
+        if cell.variant in OURS:
+            error = 100 * (row.received_mbps / row.requested_mbps - 1)
+            yield sample("received_error_pct", error)
         for quantile in QUANTILES:
             yield sample("gap_us", getattr(row, f"gap_us_{quantile}"), quantile=quantile)
 
