@@ -37,7 +37,11 @@ def _loopback() -> Boot:
             _strict("hogs-fifo", "-r", "100", *hogs, "--policy", "fifo"),
             # a lottery is won now and then: the rate holds, not every deadline
             _not_debug(
-                Program("hogs-lottery", ("udprate", "-t", "1", "-r", "20", *hogs, *lottery), 60)
+                Program(
+                    "hogs-lottery",
+                    ("udprate", "-t", "1", "-r", "20", "--loop", *hogs, *lottery),
+                    60,
+                )
             ),
             Program("too-much", ("udprate", "-t", "1", "--loop", *too_much), 60),
         ),
