@@ -203,6 +203,7 @@ wrais_out_of_turn(struct bfq_data *bfqd) { return NULL; }
 /* tags.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS_TAGS
 bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio);
+unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf);
 #endif
 
 /* Do the limits of tags not hold for a bio of the current task? */
@@ -214,6 +215,16 @@ wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio 
 		return __wrais_tag_exempt(bfqd, bic, bio);
 #endif
 	return false;
+}
+
+/* What is left to a queue that has more requests than is its part? */
+static inline unsigned int wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
+{
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+	if (wrais_on(WRAIS_TAGS))
+		return __wrais_least_tags(bfqd, opf);
+#endif
+	return 1;
 }
 
 /* inherit.c APIs: */

@@ -23,6 +23,8 @@
 
 /* Of the tags, what may be taken by only writes, a part of them. */
 #define WRAIS_ONLY_WRITES_PART	4
+/* Of the tags, what may be in use where reads of the others are to have one. */
+#define WRAIS_READS_PART	2
 
 /* Has the flusher of its cgroup fewer requests there than it would have alone? */
 static bool wrais_group_has_room(struct bfq_data *bfqd, const struct bio *bio)
@@ -94,4 +96,22 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const stru
 
 	wrais_count(WRAIS_TAG_EXEMPTIONS);
 	return true;
+}
+
+/**
+ * __wrais_least_tags() - what a queue with more requests than its part is left
+ * @bfqd: the device, not locked
+ * @opf: what it is about to get a request for
+ *
+ * What raised queues weigh makes the part of the others nothing. With one tag for each word
+ * of the bitmap left to all of them, who is awake takes it from who sleeps for it, for as
+ * long as there is somebody raised. Reads wait in BFQ instead, which knows who is next.
+ *
+ * Return: how many of the tags may be in use.
+ */
+unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
+{
+	if (!READ_ONCE(bfqd->wr_busy_queues) || op_is_write(opf))
+		return 1;
+	return max(bfqd->queue->nr_requests / WRAIS_READS_PART, 1UL);
 }

@@ -141,18 +141,24 @@ bool wrais_is_other(struct bfq_queue *bfqq)
 
 typedef bool (*wrais_kind_fn)(struct bfq_queue *bfqq);
 
+/* What a queue with requests has had longest. */
+static struct request *wrais_head(struct bfq_queue *bfqq)
+{
+	return list_first_entry(&bfqq->fifo, struct request, queuelist);
+}
+
 /* @bfqq, if it is of that kind and has waited for longer than @oldest. */
 static struct bfq_queue *wrais_older(struct bfq_queue *bfqq, struct bfq_queue *oldest,
 				     wrais_kind_fn is_wanted)
 {
 	if (!bfqq || !bfqq->next_rq || !is_wanted(bfqq))
 		return oldest;
-	return !oldest || bfqq->next_rq->start_time_ns < oldest->next_rq->start_time_ns ?
+	return !oldest || wrais_head(bfqq)->start_time_ns < wrais_head(oldest)->start_time_ns ?
 	       bfqq : oldest;
 }
 
 /*
- * The queue of that kind whose next request has waited longest, or NULL. The one
+ * The queue of that kind which has a request that has waited longest, or NULL. The one
  * in service is not in the list.
  */
 static struct bfq_queue *wrais_oldest(struct bfq_data *bfqd, wrais_kind_fn is_wanted)
@@ -177,9 +183,16 @@ static struct bfq_queue *wrais_oldest(struct bfq_data *bfqd, wrais_kind_fn is_wa
  */
 static struct bfq_queue *wrais_paid(struct bfq_data *bfqd)
 {
-	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_other);
+	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_other) ?:
+				 wrais_oldest(bfqd, wrais_is_unraised);
 
-	return bfqq ?: wrais_oldest(bfqd, wrais_is_unraised);
+	/*
+	 * Who reads close to each other shares a queue. BFQ looks for what has waited too
+	 * long once in each service, of which it has none here.
+	 */
+	if (bfqq && blk_time_get_ns() >= wrais_head(bfqq)->fifo_time)
+		bfqq->next_rq = wrais_head(bfqq);
+	return bfqq;
 }
 
 /* Somebody who waits for the journal comes back when that is done. */

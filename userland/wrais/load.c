@@ -28,6 +28,7 @@
 /* Blocks are given back in large pieces, as truncation gives them back. */
 #define PUNCH		(16 * MIB)
 
+#define STAGGER_MAX_MS	1000U
 #define SYNC_MAX_MS	86400000U
 
 #define GATHER_NS	(60 * NSEC_PER_SEC)
@@ -65,6 +66,9 @@ bool load_option(int c, struct load_options *o)
 		return true;
 	case OPT_BLOCK:
 		o->block_size = args_number("--block", optarg, 4, BLOCK_MAX_KIB) * 1024;
+		return true;
+	case OPT_STAGGER:
+		o->stagger_ms = args_number("--stagger", optarg, 0, STAGGER_MAX_MS);
 		return true;
 	case OPT_SYNC:
 		o->sync_ms = args_number("--sync", optarg, 0, SYNC_MAX_MS);
@@ -199,7 +203,8 @@ static CREW_FN(work)
 	if (i == o->readers + o->writers)
 		sync_often(o, slot);
 	take_priority(o);
-	slot->rounds++;
+	if (!slot->rounds++)
+		sleep_until_ns(now_ns() + i * o->stagger_ms * NSEC_PER_MSEC);
 	if (i < o->readers)
 		read_pass(o, i, slot);
 	else

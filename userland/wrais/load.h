@@ -23,6 +23,7 @@ struct load_options {
 	u64 write_size;		/* bytes that a writer's file has at most, roughly */
 	u64 pass_size;		/* bytes that a worker moves before it is started anew */
 	u64 block_size;		/* bytes that it moves at a time */
+	u64 stagger_ms;		/* a worker begins so long after the one before it */
 	u64 sync_ms;		/* between two calls of sync(2), 0: never */
 	bool prio_set;
 	struct ioprio prio;	/* I/O priority of the readers and writers */
@@ -48,9 +49,10 @@ struct load_options load_defaults(void);
 "      --pass MIB        a worker moves so much, then another process takes its\n" \
 "                        place (512)\n"					\
 "      --block KIB       what a worker moves at a time (1024)\n"		\
+"      --stagger MS      a worker begins so long after the one before it (0)\n"	\
 "      --sync MS         between two sync(2) of another process, 0: none (0)\n"
 
-enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK, OPT_SYNC };
+enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK, OPT_STAGGER, OPT_SYNC };
 
 /* False when the option is none of the load's; exits with EXIT_USAGE. */
 bool load_option(int c, struct load_options *o);

@@ -99,6 +99,7 @@ static const struct option longs[] = {
 	{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
 	{ "pass", required_argument, NULL, OPT_PASS },
 	{ "block", required_argument, NULL, OPT_BLOCK },
+	{ "stagger", required_argument, NULL, OPT_STAGGER },
 	{ "sync", required_argument, NULL, OPT_SYNC },
 	{ "load-class", required_argument, NULL, OPT_LOAD_CLASS },
 	{ "probe", required_argument, NULL, OPT_PROBE },

@@ -44,6 +44,7 @@ static u64 parse(int argc, char **argv, struct load_options *o)
 		{ "write-size", required_argument, NULL, OPT_WRITE_SIZE },
 		{ "pass", required_argument, NULL, OPT_PASS },
 		{ "block", required_argument, NULL, OPT_BLOCK },
+		{ "stagger", required_argument, NULL, OPT_STAGGER },
 		{ "sync", required_argument, NULL, OPT_SYNC },
 		{ }
 	};

@@ -60,10 +60,14 @@ static void bounds_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
 	atomic_set(&waits.waiters, 2);
 	KUNIT_EXPECT_TRUE(test, wrais_is_waited(&waits));
+	KUNIT_EXPECT_FALSE(test, wrais_is_waited_long(&waits));
+	waits.since = jiffies - HZ / 2 - 1;
+	KUNIT_EXPECT_TRUE(test, wrais_is_waited_long(&waits));
 	waits.since = jiffies - 29 * HZ;
 	KUNIT_EXPECT_TRUE(test, wrais_is_waited(&waits));
 	waits.since = jiffies - 30 * HZ;
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
+	KUNIT_EXPECT_FALSE(test, wrais_is_waited_long(&waits));
 }
 
 /* Fill @slots of the window. */

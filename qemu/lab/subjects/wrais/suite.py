@@ -34,18 +34,25 @@ RANDOM = ("--probe", "random", "--pages", "4000", *WINDOW)
 ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
 # More queues than are looked at for one turn. In five of the floor's windows, the start of
 # which is free, all of them together have their part, and each of them some.
-CROWD_SIZES = ("--read-size", "1", "--block", "64", "--endless", "50")
-CROWD = (*CROWD_SIZES, "--knob", "floor_window_ms=10000", "--knob", "floor_pct=5")
+CROWD_SIZES = ("--read-size", "1", "--block", "64", "--stagger", "200", "--endless", "50")
+# Each of them needs a tag: who waits for one is no queue of BFQ's.
+CROWD = (
+    *(*CROWD_SIZES, "--tune", "nr_requests=256"),
+    *("--knob", "floor_window_ms=10000", "--knob", "floor_pct=5"),
+)
 # Anybody may have this class; it starts slowly.
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
 # Others' writes beside the privileged are not kept waiting for them.
 BESIDE = ("--sched", "bfq", "--wrais", "all", "--class", "be", "--level", "4", "--load-class", "rt")
+# Readers that have more of the tags than are for sync writes.
+MANY_TAGS = ("--read-size", "4", "--block", "4096", "--tune", "nr_requests=256")
 # Who appends or commits: readers and writers, the counter, and the longest that it may take
-# [ms]. Without what is tested it is several times as long.
-WAITS = {
-    "append": (4, 4, "dirty_releases", 3000),
-    "commit": (4, 4, "overdue_turns", 3000),
-    "read-commit": (1, 0, "overdue_turns", 1500),
+# [ms]. Without what is tested it is twice as long, or more.
+WAITS: dict[str, tuple[int, int, str, int, tuple[str, ...]]] = {
+    "append": (4, 4, "dirty_releases", 3000, ()),
+    "commit": (4, 4, "overdue_turns", 3000, ()),
+    "read-commit": (1, 0, "overdue_turns", 1500, ()),
+    "tags-commit": (40, 0, "overdue_turns", 1300, MANY_TAGS),
 }
 NOT_FOR_OTHERS = (
     *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
@@ -163,10 +170,10 @@ def _fair() -> Program:
 
 def _wait(name: str) -> Program:
     """Somebody else's write, for as long as virtual time shows it."""
-    readers, writers, counter, most = WAITS[name]
+    readers, writers, counter, most, others = WAITS[name]
     what = (
         *("--probe", name.rpartition("-")[2], "--endless", "10"),
-        *("--longest", str(most), "--knob", "floor_pct=0"),
+        *("--longest", str(most), "--knob", "floor_pct=0", *others),
     )
     run = _run(f"wait-{name}", *BESIDE, *what, load=readers, writers=writers, expect=(counter,))
     return replace(run, debug=False)
@@ -204,6 +211,27 @@ def _io() -> Boot:
             _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
             _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
             _run("no-floor", *PRIVILEGED, "--wrais", "all,-floor", *ENDLESS, expect=NO_FLOOR),
+        ),
+        disk=DISK,
+    )
+
+
+def _deadline() -> Boot:
+    """The parts that need no scheduler, with another one: also where there is no BFQ."""
+    privileged = ("--sched", "mq-deadline", "--wrais", "all")
+    probes = {
+        "write70": ("dirty_breaks", "dirty_naps", "-raised_requests"),
+        "fsync": ("copy_outs", "-raised_requests", "-inherits", "-tag_exemptions"),
+    }
+    return Boot(
+        "wrais-deadline",
+        _machine(),
+        (
+            Program("disk", slowdisk.DISK),
+            *(
+                _run(probe, *privileged, "--probe", probe, expect=expect)
+                for probe, expect in probes.items()
+            ),
         ),
         disk=DISK,
     )
@@ -262,4 +290,4 @@ def _below(place: Place) -> Boot:
 def boots() -> tuple[Boot, ...]:
     """All of them."""
     below = tuple(_below(place) for place in places.CARRIERS)
-    return (_api(), _io(), _safety(), _safety_smp(), *below)
+    return (_api(), _io(), _deadline(), _safety(), _safety_smp(), *below)
