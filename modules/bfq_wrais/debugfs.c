@@ -26,8 +26,10 @@ struct wrais_part_file {
 };
 
 static const struct wrais_part_file wrais_parts[] = {
+#ifdef CONFIG_BFQ_WRAIS_SCHED
 	{ "raise", WRAIS_RAISE },
 	{ "floor", WRAIS_FLOOR },
+#endif
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 	{ "dirty", WRAIS_DIRTY },
 #endif
@@ -57,9 +59,11 @@ struct wrais_bound {
 };
 
 static const struct wrais_bound wrais_bounds[] = {
+#ifdef CONFIG_BFQ_WRAIS_SCHED
 	{ "floor_pct", &wrais_floor_pct, 0, 50 },
 	{ "floor_window_ms", &wrais_floor_window_ms, 1000, 300000 },
 	{ "random_pct", &wrais_random_pct, 1, 100 },
+#endif
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 	{ "dirty_headroom_pct", &wrais_headroom_pct, 1, 25 },
 	{ "nap_ms", &wrais_nap_ms, 1, 200 },

@@ -137,7 +137,7 @@ static inline bool wrais_cgroup_has_bio(const struct bio *bio) { return false; }
 #endif
 
 /* raise.c APIs: */
-#ifdef CONFIG_BFQ_WRAIS
+#ifdef CONFIG_BFQ_WRAIS_SCHED
 bool __wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio);
 void wrais_raise(struct bfq_queue *bfqq, const struct bfq_io_cq *bic);
 void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio);

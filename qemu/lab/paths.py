@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab import LabError
 
-MATRIX = ("no-core", "rt", "voluntary", "up", "ext", "kcsan", "hz250")
+MATRIX = ("no-core", "rt", "voluntary", "up", "ext", "kcsan", "hz250", "no-bfq")
 """Kernels of the matrix: each has its fragment in configs/matrix."""
 
 VARIANTS = ("guest", "debug", "plain", "torture", *MATRIX)

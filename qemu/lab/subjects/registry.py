@@ -37,6 +37,9 @@ MATRIX_SUITES = (
 )
 """What is tested of the class with each kernel of the matrix."""
 
+OTHER_MATRIX_SUITES = {"no-bfq": ("wrais-deadline",)}
+"""And with those that are there for something else."""
+
 PEERS = {iperf.NAME: iperf.run}
 """Programs of others that experiments run on the host, by name."""
 
@@ -47,9 +50,11 @@ def _lacking(kernel: str, boot: Boot, program: Program) -> str:
     return f"needs {wanted} CPUs, kernel-{kernel} has {there}" if wanted > there else ""
 
 
-def _of_matrix() -> tuple[Boot, ...]:
+def _of_matrix(kernel: str) -> tuple[Boot, ...]:
+    """As the normal kernel has it."""
+    wanted = OTHER_MATRIX_SUITES.get(kernel, MATRIX_SUITES)
     found = (boot for suite in SUITES for boot in suite.boots())
-    return tuple(boot for boot in found if boot.name in MATRIX_SUITES)
+    return tuple(boot for boot in found if boot.name in wanted)
 
 
 def _with(kernel: str, boot: Boot) -> Boot:
@@ -66,12 +71,12 @@ def left_out(kernel: str) -> tuple[tuple[Boot, Program, str], ...]:
     """What the matrix tests and this kernel of it cannot run, and why."""
     if kernel not in MATRIX:
         return ()
-    pairs = ((boot, program) for boot in _of_matrix() for program in boot.programs)
+    pairs = ((boot, program) for boot in _of_matrix(kernel) for program in boot.programs)
     return tuple((b, p, why) for b, p in pairs if (why := _lacking(kernel, b, p)))
 
 
-def _suites_of_matrix(kernel: str) -> tuple[Boot, ...]:
-    able = (boot for boot in _of_matrix() if boot.machine.cpus <= maximum_cpus(kernel))
+def _suites__of_matrix(kernel: str) -> tuple[Boot, ...]:
+    able = (boot for boot in _of_matrix(kernel) if boot.machine.cpus <= maximum_cpus(kernel))
     return tuple(_with(kernel, boot) for boot in able)
 
 
@@ -80,7 +85,7 @@ def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
     if kernel == "torture":
         return (*lottery_suite.long_boots(), *livelock_suite.long_boots())
     if kernel in MATRIX:
-        found = _suites_of_matrix(kernel)
+        found = _suites__of_matrix(kernel)
     else:
         found = tuple(boot for suite in SUITES for boot in suite.boots())
     if short:

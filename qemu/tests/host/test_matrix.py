@@ -63,13 +63,15 @@ def test_each_fragment_changes_what_its_name_says() -> None:
     ours = Paths.from_env({}).configs
     guest = kconfig.merge(ours, kconfig.GUEST)
     has = {"no-core": "SCHED_CORE", "up": "SMP", "hz250": "HZ_1000", "rt": "PREEMPT"}
+    needs = {"no-bfq": "IOSCHED_BFQ"}
     gets = {
         **{"rt": "PREEMPT_RT", "voluntary": "PREEMPT_VOLUNTARY", "hz250": "HZ_250"},
         **{"ext": "SCHED_CLASS_EXT", "kcsan": "KCSAN"},
     }
-    assert {*has, *gets} == set(MATRIX)
-    for name, symbol in has.items():
-        assert guest[symbol].value == "y" and symbol in matrix.COVERED
+    assert {*has, *gets, *needs} == set(MATRIX)
+    assert all(symbol in matrix.COVERED for symbol in has.values())
+    for name, symbol in (has | needs).items():
+        assert guest[symbol].value == "y"
         assert kconfig.merge(ours, kconfig.FRAGMENTS[name])[symbol].value is None
     for name, symbol in gets.items():
         assert symbol not in guest

@@ -13,7 +13,7 @@ from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
 from lab.subjects.budgets import BUDGETS, budgeted
-from lab.subjects.registry import MATRIX_SUITES, left_out, suites
+from lab.subjects.registry import MATRIX_SUITES, OTHER_MATRIX_SUITES, left_out, suites
 from lab.suite import SCENARIOS, header, kernel_variant, scenario, together, unmet
 from lab.tree import kconfig
 from tests.conftest import chosen
@@ -70,7 +70,7 @@ def test_matrix(kernel: str) -> None:
     guest = {suite.name: suite for suite in suites("guest", short=True)}
     wanted = {
         (name, program.name)
-        for name in MATRIX_SUITES
+        for name in OTHER_MATRIX_SUITES.get(kernel, MATRIX_SUITES)
         for program in guest[name].programs
         if program.debug or kernel not in CHECKED
     }
