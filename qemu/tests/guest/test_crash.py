@@ -39,6 +39,8 @@ SECONDS_MANY = 16
 LOSSES = 3
 # Fast commits that a run has at least.
 FAST_COMMITS = 10
+# First fast commits of a transaction that are torn.
+TORN = 4
 # States that one guest replays: each is a disk.
 DISKS = 104
 
@@ -216,8 +218,13 @@ def replayed(paths: Paths, layout: Layout, states: Sequence[Path]) -> None:
     assert sorted(run.lines(replays)) == sorted(f"replayed {state.name}" for state in states)
 
 
-def hold_by_kernel(paths: Paths, layout: Layout, replay: crash.Replay, at: list[int]) -> None:
-    """The guest's kernel replays the states at those points, many in one boot; they hold."""
+def hold_by_kernel(
+    paths: Paths, layout: Layout, replay: crash.Replay, at: list[int], torn: int | None = None
+) -> None:
+    """The guest's kernel replays the states at those points, many in one boot; they hold.
+
+    torn: also those in which what is written there next is torn, and all there is.
+    """
     states: dict[Path, str] = {}
     for point in at:
         replay.forward(point)
@@ -225,7 +232,10 @@ def hold_by_kernel(paths: Paths, layout: Layout, replay: crash.Replay, at: list[
             state = replay.log.with_name(f"state{point}-{number}")
             replay.crashed(state, seed)
             states[state] = place(replay, seed)
-        if len(states) + 1 + LOSSES > DISKS or point == at[-1]:
+        state = replay.log.with_name(f"state{point}-torn")
+        if torn is not None and replay.torn_at(state, torn):
+            states[state] = f"{place(replay, None)}, torn at {torn}"
+        if len(states) + 2 + LOSSES > DISKS or point == at[-1]:
             replayed(paths, layout, list(states))
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 looks = pool.map(lambda state: promise.problems(layout.fs, state), states)
@@ -240,12 +250,13 @@ def hold_by_kernel(paths: Paths, layout: Layout, replay: crash.Replay, at: list[
 def test_fast_commit(lab_paths: Paths, parts: str, tmp_path: Path) -> None:
     """Fast commits hold as well. The guest's kernel replays them: e2fsck 1.47 cannot."""
     replay = written(lab_paths, FAST_COMMIT, tmp_path, parts)
-    # The end of the journal is that of the area of fast commits: full ones are replayed, too.
-    end = FAST.journal_end(replay.image)
+    # Their area is replayed where it is full, and where a transaction's first one is torn.
+    start, end = FAST.fast_area(replay.image)
     full = crash.spread(crash.flushed_at(replay.writes, end), 2)
+    first = crash.spread(crash.followed_at(replay.writes, start), TORN)
     assert full or os.environ.get("LAB_SHORT"), "fast commits have never filled their area"
-    at = sorted({*points(replay, FAST_COMMIT), *full})
-    hold_by_kernel(lab_paths, FAST_COMMIT, replay, at)
+    at = sorted({*points(replay, FAST_COMMIT), *full, *first})
+    hold_by_kernel(lab_paths, FAST_COMMIT, replay, at, start)
 
 
 def test_xfs(lab_paths: Paths, tmp_path: Path) -> None:

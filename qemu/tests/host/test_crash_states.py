@@ -101,6 +101,18 @@ def test_a_write_is_kept_torn_at_a_sector_or_lost(replay: Replay) -> None:
     assert {0, 3} <= set(lost)
 
 
+def test_what_comes_to_a_place_next_is_torn_and_all_there_is(replay: Replay) -> None:
+    """The first of the writes to it; at a place that is not written there is no such state."""
+    there = replay.image.with_name("state")
+    assert crash.followed_at(replay.writes, 8 * SECTOR) == [2]
+    assert crash.followed_at(replay.writes, 24 * SECTOR) == [6]
+    assert crash.followed_at(replay.writes, 0) == [0]
+    replay.forward(2)
+    assert replay.torn_at(there, 8 * SECTOR)
+    assert there.read_bytes() == block("a") + block("b", 1) + bytes(55 * SECTOR)
+    assert not replay.torn_at(there, 24 * SECTOR)
+
+
 def test_a_seed_repeats_a_state_and_seeds_differ(replay: Replay) -> None:
     replay.forward(2)
     seeds = replay.seeds(2, 5)

@@ -128,6 +128,16 @@ class Replay:
         if seed is not None:
             _apply(self.log, survivors(self.unflushed(self.done), seed, self.border), state)
 
+    def torn_at(self, state: Path, offset: int) -> bool:
+        """A copy with the first sector, and nothing else, of what that place is written before
+        the next flush; False if it is not.
+        """
+        there = [write for write in self.unflushed(self.done) if write.offset == offset]
+        if there:
+            shutil.copyfile(self.image, state)
+            _apply(self.log, [replace(there[0], length=SECTOR)], state)
+        return bool(there)
+
 
 def _apply(log: Path, writes: Sequence[Write], image: Path) -> None:
     with log.open("rb") as source, image.open("r+b") as target:
@@ -160,3 +170,15 @@ def flushed_at(writes: Sequence[Write], offset: int) -> list[int]:
             found.append(index + 1)
             fresh = False
     return found
+
+
+def followed_at(writes: Sequence[Write], offset: int) -> list[int]:
+    """The flush points behind which that place is written before the next flush."""
+    found: dict[int, None] = {}
+    point = 0
+    for index, write in enumerate(writes):
+        if write.length and write.offset == offset:
+            found[point] = None
+        if write.flush:
+            point = index + 1
+    return list(found)
