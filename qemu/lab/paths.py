@@ -15,6 +15,9 @@ VARIANTS = ("guest", "debug", "plain", "torture", *MATRIX)
 """Kernels: the normal one, one full of checks, one without privileged I/O to compare with,
 one for the long torture, and those of the matrix."""
 
+PACKAGE = "package"
+"""The kernel that is installed on machines; no guest of the tests runs it."""
+
 CHECKED = ("debug", "kcsan")
 """Those that check themselves: several times slower, and larger."""
 
@@ -87,6 +90,11 @@ class Paths:
         return self.out / "venv"
 
     @property
+    def packages(self) -> Path:
+        """Debian packages, for machines."""
+        return self.out / "packages"
+
+    @property
     def results(self) -> Path:
         return self.out / "results"
 
@@ -100,8 +108,8 @@ class Paths:
 
     def kernel(self, variant: str = "guest") -> Path:
         """The kernel build directory of a variant, $(O)/kernel-VARIANT."""
-        if variant not in VARIANTS:
-            raise LabError(f"kernel '{variant}': allowed are {', '.join(VARIANTS)}")
+        if variant not in (*VARIANTS, PACKAGE):
+            raise LabError(f"kernel '{variant}': allowed are {', '.join((*VARIANTS, PACKAGE))}")
         return self.out / f"kernel-{variant}"
 
     def bzimage(self, variant: str = "guest") -> Path:

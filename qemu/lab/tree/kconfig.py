@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
-from lab.paths import MATRIX, VARIANTS, Paths
+from lab.paths import MATRIX, PACKAGE, VARIANTS, Paths
 from lab.tree import patches
 from lab.tree.kernel import build_dir, environment, kbuild
 from lab.tree.source import tree_files
@@ -24,7 +24,14 @@ FRAGMENTS = {
     "guest": GUEST,
     **{name: (*GUEST, name) for name in ("debug", "plain", "torture")},
     **{name: (*GUEST, f"matrix/{name}") for name in MATRIX},
+    PACKAGE: ("base", "features", "package"),
 }
+
+# On top of a person's own configuration, and all that is checked there.
+ONTO = ("features",)
+
+# What a symbol is that no fragment names: on a machine of unknown parts, the kernel's default.
+UNNAMED = {PACKAGE: "alldefconfig"}
 
 _SET = re.compile(r"CONFIG_(\w+)=(y|m|n|-?\d+|0x[0-9a-fA-F]+|\".*\")")
 _UNSET = re.compile(r"# CONFIG_(\w+) is not set")
@@ -81,6 +88,13 @@ def merge(configs: Path, names: Iterable[str]) -> dict[str, Asked]:
     return merged
 
 
+def _own(file: Path) -> dict[str, Asked]:
+    """A person's configuration, such as /boot/config-6.12.0-amd64."""
+    if not file.is_file():
+        raise LabError(f"CONFIG={file}: no such file")
+    return {item.symbol: item for item in parse(str(file), file.read_text())}
+
+
 def final_values(text: str) -> dict[str, str]:
     """What a .config sets; a symbol that it does not set is not in it."""
     return {match[1]: match[2] for line in text.splitlines() if (match := _SET.fullmatch(line))}
@@ -118,13 +132,16 @@ def complaint(unmet: Sequence[Asked], final: Mapping[str, str], known: set[str])
     return "; ".join(parts)
 
 
-def write(paths: Paths, variant: str, llvm: bool = False) -> None:
+def write(paths: Paths, variant: str, llvm: bool = False, own: Path | None = None) -> None:
     """Configure the variant from its fragments, unless it was and nothing has changed.
 
-    Raises LabError, exit code 1, that names every symbol which is not in the
-    final .config as asked.
+    own: the configuration that our options go on top of, instead of our fragments. Raises
+    LabError, exit code 1, that names every symbol of ours which is not in the final .config
+    as asked.
     """
-    merged = merge(paths.configs, FRAGMENTS[variant])
+    names = ONTO if own else FRAGMENTS[variant]
+    ours = merge(paths.configs, names)
+    merged = {**_own(own), **ours} if own else ours
     directory = build_dir(paths, variant)
     stamp = _stamp(paths, variant)
     digest = _digest(paths, merged, llvm)
@@ -134,11 +151,12 @@ def write(paths: Paths, variant: str, llvm: bool = False) -> None:
     stamp.unlink(missing_ok=True)
     fragment = directory / "lab.config"
     fragment.write_text("".join(f"{item}\n" for item in merged.values()))
-    names = ", ".join(FRAGMENTS[variant])
-    print(f"lab: {directory.name}: configuring from {names}", file=sys.stderr)
-    _conf(paths, variant, [f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], llvm)
+    sources = ", ".join([str(own), *names] if own else names)
+    print(f"lab: {directory.name}: configuring from {sources}", file=sys.stderr)
+    unnamed = UNNAMED.get(variant, "allnoconfig")
+    _conf(paths, variant, [f"KCONFIG_ALLCONFIG={fragment}", unnamed], llvm)
     final = final_values(config.read_text())
-    unmet = broken(merged, final)
+    unmet = broken(ours, final)
     if unmet:
         known = defined(paths.linux, (item.symbol for item in unmet))
         raise LabError(f"{directory.name}: {complaint(unmet, final, known)}", exit_code=1)

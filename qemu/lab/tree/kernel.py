@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.host.progress import Progress
-from lab.paths import VARIANTS, Paths
+from lab.paths import PACKAGE, VARIANTS, Paths
 from lab.tree import patches
 
 # Figures depend on the image, so the image depends on nothing but its sources.
@@ -25,16 +25,23 @@ REPRODUCIBLE = (
 )
 
 # Objects of a first build, where no earlier one has been counted: about, for the others.
-ESTIMATE = {"guest": 1510, "debug": 1540, "plain": 1500}
+ESTIMATE = {"guest": 1510, "debug": 1540, "plain": 1500, PACKAGE: 2300}
 
 # What kbuild makes for a target of ours.
-BUILT = {"all": ("bzImage", "modules"), "bzImage": ("bzImage",), "modules": ("modules",)}
+BUILT = {
+    "all": ("bzImage", "modules"),
+    "bzImage": ("bzImage",),
+    "modules": ("modules",),
+}
+
+# The kernel that is installed beside others goes by a name of its own.
+NAMED = {PACKAGE: ("LOCALVERSION=-who-waits", "KDEB_CHANGELOG_DIST=unstable")}
 
 # Variables of our own make, and make's own, mean something else to kbuild.
 HIDDEN = (
     *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"),
     *("KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL", "TESTS", "MUTANTS", "MATRIX", "LLVM"),
-    *("CMD", "DRY", "EXP", "QUICK", "REPEAT"),
+    *("CMD", "CONFIG", "DRY", "EXP", "QUICK", "REPEAT"),
 )
 
 _STEP = re.compile(r"^\s+[A-Z][A-Z0-9_+-]*(?: \[M\])?\s+\S")
@@ -76,6 +83,8 @@ def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = Fals
         *REPRODUCIBLE,
         *(["LLVM=1"] if llvm else []),
         f"CC={cached}",
+        # The packages would have the host's programs built again for another compiler.
+        *((f"HOSTCC={cached}", *NAMED[variant]) if variant in NAMED else ()),
         *targets,
     ]
 

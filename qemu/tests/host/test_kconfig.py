@@ -168,6 +168,48 @@ def test_every_missing_symbol_is_named_with_its_reason(paths: Paths, make: FakeM
         kconfig.write(paths, "guest")
 
 
+def test_ours_goes_on_top_of_a_configuration_of_ones_own(
+    paths: Paths, make: FakeMake, tmp_path: Path
+) -> None:
+    own = tmp_path / "config-6.12.0-amd64"
+    own.write_text("# Automatically generated.\nCONFIG_MINE=m\n# CONFIG_FEATURES is not set\n")
+    kconfig.write(paths, "package", own=own)
+    final = kconfig.final_values((paths.kernel("package") / ".config").read_text())
+    assert final == {"MINE": "m", "FEATURES": "y"}
+    # What nobody names is as the kernel has it: it is a machine's, not a guest's.
+    assert "alldefconfig" in make.calls()[0]
+    own.write_text("CONFIG_OTHER=y\n")
+    kconfig.write(paths, "package", own=own)
+    assert len(make.calls()) == 2
+
+
+def test_of_a_configuration_of_ones_own_only_ours_is_checked(
+    paths: Paths, make: FakeMake, tmp_path: Path
+) -> None:
+    """It may be another kernel's; but a kernel without our options is not what was asked for."""
+    own = tmp_path / "own"
+    own.write_text("CONFIG_MINE=y\nCONFIG_FEATURES=m\n")
+    make.tell(drop="MINE")
+    kconfig.write(paths, "package", own=own)
+    own.write_text("CONFIG_OTHER=y\n")
+    make.tell(drop="FEATURES")
+    with pytest.raises(LabError, match=r"CONFIG_FEATURES=y \(features\.config:1\): no such option"):
+        kconfig.write(paths, "package", own=own)
+
+
+def test_a_configuration_that_is_not_one_is_refused(
+    paths: Paths, make: FakeMake, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    with pytest.raises(LabError, match=r"CONFIG=.*/own: no such file") as caught:
+        kconfig.write(paths, "package", own=own)
+    assert caught.value.exit_code == 2
+    own.write_text("not a configuration\n")
+    with pytest.raises(LabError, match=r"own:1: 'not a configuration': allowed are CONFIG_X=value"):
+        kconfig.write(paths, "package", own=own)
+    assert make.calls() == []
+
+
 def test_symbols_of_linked_modules_are_known(paths: Paths, tmp_path: Path) -> None:
     module = tmp_path / "module"
     module.mkdir()
