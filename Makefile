@@ -38,7 +38,7 @@ pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
 	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
-	check-series bench report compare demo tags compile_commands.json clean mrproper
+	check-series deb test-packages bench report compare demo tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -50,18 +50,16 @@ help:
 #? Set-up (done by the others as needed)
 #?   deps                   install (root) or name (not root) the packages that are missing
 #?   prepare                kernel source, patches and modules in $(O)/linux
-#?   defconfig              configure the kernel anew from configs/
+#?   defconfig savedefconfig  configure the kernel anew from configs/; write $(O)/defconfig
 #?   menuconfig             change the configuration by hand (make run alone boots such a kernel)
-#?   savedefconfig          write it to $(O)/defconfig
 #?
 #? Build
 #?   all                    kernel, modules, userland, rootfs
-#?   kernel                 the kernel and its modules, $(O)/kernel-guest
+#?   kernel modules         the kernel and its modules, $(O)/kernel-guest; the modules alone
 #?   kernel-debug, -plain, -torture  the same: checks itself, without privileged I/O, for torture
-#?   modules                the modules alone
-#?   userland               the programs of the guest, $(O)/userland
-#?   rootfs                 the root image, $(O)/rootfs.sqfs
+#?   userland rootfs        the programs of the guest, $(O)/userland; its image, $(O)/rootfs.sqfs
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)
+#?   deb                    Debian packages in $(O)/packages; CONFIG=/boot/config-... under ours
 #?
 #? Run ($(O)/lab run -- COMMAND returns the exit status of the command, make cannot)
 #?   run                    boot to a shell; CMD='...' runs that; DRY=1 prints the QEMU command
@@ -71,18 +69,16 @@ help:
 #?
 #? Test (TESTS='name or name' selects among the tests of each)
 #?   test-crash             10,000 states that a crash can leave a file system in
-#?   test-debug             the guest's tests, shortened, on the debug kernel
+#?   test-debug kunit       the guest's tests, shortened, on the debug kernel; unit tests in the kernel
 #?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
 #?   test-matrix            the class in other kernels: MATRIX=name only those (builds a kernel for each)
 #?   test-torture           10^6 random operations; RCU, locks beside hogs (builds a kernel)
-#?   kunit                  the unit tests inside the kernel
-#?   check                  checkpatch, sparse, ruff, mypy, rules of the series
-#?   check-series           build what each patch of the series touches, after each patch
+#?   test-packages          install them, boot that disk, use, remove (root; 30 min with the build)
+#?   check check-series     checkpatch, sparse, ruff, mypy ...; build after each patch of the series
 #?
 #? For editors, and cleaning
 #?   tags compile_commands.json  below $(O)
-#?   clean                  remove what was built, keep sources, image and environment
-#?   mrproper               remove everything generated
+#?   clean mrproper         remove what was built, keep sources, image, environment; all of it
 #? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
@@ -118,6 +114,8 @@ rootfs: need-image
 tags: need-$(kernel)+tags
 tags compile_commands.json: kernel
 	@$(lab) kernel $@ $(llvm)
+deb: need-packages+userland prepare
+	@$(lab) deb $(call option,own,CONFIG) $(if $(V),--verbose)
 # The lock names every file by its hash, so the environment follows from it alone.
 $(O)/venv/lock: qemu/requirements.lock
 	@$(lab) venv
@@ -125,7 +123,9 @@ $(O)/venv/lock: qemu/requirements.lock
 run: $(if $(DRY),python3,$(needs)+emulator $(guest))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
 test: $(tested)
-	@LAB_KERNEL=guest $(pytest) qemu/tests
+	@LAB_KERNEL=guest $(pytest) qemu/tests --ignore=qemu/tests/packages
+test-packages: need-image+emulator+disk $(O)/venv/lock deb
+	@$(pytest) qemu/tests/packages
 test-crash: $(tested)
 	@LAB_KERNEL=guest LAB_CRASH_STATES=3180 $(call pytest,crash) qemu/tests/guest
 test-debug test-torture: test-%: $(filter-out unchanged kernel,$(tested)) unchanged-% kernel-%

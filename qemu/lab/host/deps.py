@@ -99,6 +99,7 @@ KERNEL = (
     _need(have_header, "libelf.h", "libelf-dev", "elfutils-libelf-devel"),
     SOURCE,
 )
+DEBIAN_TOOLS = (("dh", "debhelper"), ("dh_dkms", "dh-dkms"), ("dpkg-buildpackage", "dpkg-dev"))
 PYTHON = _need(have_module, "ensurepip", "python3-venv", "python3")
 CHARTS = _need(have_file, "/usr/share/javascript/chart.js/chart.min.js", "libjs-chart.js", None)
 PURPOSES: dict[str, tuple[Need, ...]] = {
@@ -136,6 +137,18 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         _need(have_command, "mkfs.f2fs", "f2fs-tools"),
         _need(have_command, "mkfs.xfs", "xfsprogs"),
         _need(have_command, "qemu-system-x86_64", "qemu-system-x86"),
+    ),
+    "packages": (
+        *KERNEL,
+        *(_need(have_command, name, brings, None) for name, brings in DEBIAN_TOOLS),
+        _need(have_command, "rsync"),
+        _need(have_header, "openssl/ssl.h", "libssl-dev", "openssl-devel"),
+    ),
+    # A disk with a boot loader, and the firmware that starts it.
+    "disk": (
+        _need(have_command, "mcopy", "mtools"),
+        _need(have_command, "sfdisk", "fdisk", "util-linux"),
+        _need(have_file, "/usr/share/OVMF/OVMF_CODE.fd", "ovmf", None),
     ),
     # The types of the kernel, for sched_ext.
     "matrix": (
