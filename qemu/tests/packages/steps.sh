@@ -157,7 +157,9 @@ packages_are_removed() {
 	test ! -e /lib/systemd/system/wrais.service
 	test ! -e /usr/bin/lottery
 	test ! -e /usr/share/bash-completion/completions/wrais
-	test -z "$(find /usr/src /var/lib/dkms /lib/modules -name '*napi_livelock*' -path '*dkms*')"
+	test ! -e /usr/src/napi_livelock-1.0
+	test -z "$(dkms status)"
+	modinfo -n napi_livelock | grep "^/lib/modules/$version/kernel/"
 	test -z "$(find /etc/systemd/system -name 'wrais.service')"
 	dpkg --purge "linux-headers-$version" "linux-image-$version"
 	test ! -e "/boot/vmlinuz-$version"
