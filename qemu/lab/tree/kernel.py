@@ -25,7 +25,7 @@ REPRODUCIBLE = (
 )
 
 # Objects of a first build, where no earlier one has been counted: about, for the others.
-ESTIMATE = {"guest": 1510, "debug": 1540, "plain": 1500, PACKAGE: 2300}
+ESTIMATE = {"guest": 1510, "debug": 1540, "plain": 1500, PACKAGE: 2510}
 
 # What kbuild makes for a target of ours.
 BUILT = {

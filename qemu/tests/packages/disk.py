@@ -106,13 +106,12 @@ class Disk:
             f"start={ROOT_AT}MiB, size={ROOT_MIB}MiB, type=linux, uuid={ROOT_UUID}\n"
         )
         _must(["sfdisk", "--quiet", str(self.image)], table)
-        efi = root / "boot/efi"
+        efi = root / "root/efi"
         fat = f"{self.image}@@{EFI_AT}M"
         sectors = str(EFI_MIB * MIB // 512)
         _must(["mformat", "-i", fat, "-F", "-v", "EFI", "-T", sectors, "-h", "255", "-s", "63"])
         _must(["mcopy", "-i", fat, "-s", *map(str, sorted(efi.iterdir())), "::/"])
         shutil.rmtree(efi)
-        efi.mkdir()
         offset = f"offset={ROOT_AT * MIB}"
         ext4 = ["mke2fs", "-q", "-F", "-t", "ext4", "-d", str(root), "-E", offset]
         _must([*ext4, str(self.image), f"{ROOT_MIB}M"])

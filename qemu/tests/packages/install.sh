@@ -3,10 +3,10 @@
 # In the Debian root, as a person would: a boot loader on the EFI partition, then dpkg.
 set -eu
 
-# There is no disk yet: /boot/efi becomes the partition later.
+# There is no disk yet: /root/efi becomes the partition later.
 export SYSTEMD_RELAX_ESP_CHECKS=1 SYSTEMD_ESP_PATH=/boot/efi
 mkdir -p /boot/efi
-mount --bind /boot/efi /boot/efi
+mount -t tmpfs efi /boot/efi
 bootctl install --no-variables --make-entry-directory=no
 # Which kernel the loader takes follows from its entries, which dpkg's hooks write.
 echo debian >/etc/kernel/entry-token
@@ -16,6 +16,7 @@ mkdir -p /boot/efi/loader/entries
 # The kernel comes last: its hook has dkms build the driver for it.
 dpkg --install /root/packages/[!l]*.deb
 dpkg --install /root/packages/l*.deb
+cp -r /boot/efi /root/efi
 umount /boot/efi
 
 printf '%s\n' "PARTUUID=$1 / ext4 defaults 0 1" "LABEL=EFI /boot/efi vfat umask=0077 0 2" \
