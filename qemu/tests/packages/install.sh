@@ -25,12 +25,12 @@ cat >/etc/systemd/system/packages-test.service <<UNIT
 [Unit]
 Description=Uses the packages, and removes them
 After=multi-user.target
+SuccessAction=poweroff-force
+FailureAction=poweroff-force
 
 [Service]
 Type=oneshot
 ExecStart=/bin/sh /root/steps.sh
-SuccessAction=poweroff-force
-FailureAction=poweroff-force
 
 [Install]
 WantedBy=multi-user.target
