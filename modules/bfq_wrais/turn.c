@@ -177,14 +177,10 @@ static struct bfq_queue *wrais_oldest(struct bfq_data *bfqd, wrais_kind_fn is_wa
 	return oldest;
 }
 
-/*
- * Who is paid what the others are owed. If none of them has a request it is
- * writeback, whoever it is for: they may wait for the tags that it has.
- */
+/* Who is paid what the others are owed. */
 static struct bfq_queue *wrais_paid(struct bfq_data *bfqd)
 {
-	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_other) ?:
-				 wrais_oldest(bfqd, wrais_is_unraised);
+	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_other);
 
 	/*
 	 * Who reads close to each other shares a queue. BFQ looks for what has waited too

@@ -29,7 +29,7 @@ PROBES = {
 SHORTER = ("--pages", "500", "--limit", "150")
 # A short window: who uses the disk for a second has used it for long.
 WINDOW = ("--knob", "floor_window_ms=1000")
-RANDOM = ("--probe", "random", "--pages", "4000", *WINDOW)
+RANDOM = ("--probe", "random", "--pages", "4000", *WINDOW, "--knob", "floor_pct=5")
 # A small reader leaves the others a third of the disk: owed more, they are paid surely.
 ENDLESS = ("--endless", "3", *WINDOW, "--knob", "floor_pct=50")
 # More queues than are looked at for one turn. In five of the floor's windows, the start of
@@ -48,11 +48,11 @@ BESIDE = ("--sched", "bfq", "--wrais", "all", "--class", "be", "--level", "4", "
 MANY_TAGS = ("--read-size", "4", "--block", "4096", "--tune", "nr_requests=256")
 # Who appends or commits: readers and writers, the counter, and the longest that it may take
 # [ms]. Without what is tested it is twice as long, or more.
-WAITS: dict[str, tuple[int, int, str, int, tuple[str, ...]]] = {
-    "append": (4, 4, "dirty_releases", 3000, ()),
-    "commit": (4, 4, "overdue_turns", 3000, ()),
-    "read-commit": (1, 0, "overdue_turns", 1500, ()),
-    "tags-commit": (40, 0, "overdue_turns", 1300, MANY_TAGS),
+WAITS = {
+    "append": (4, 4, "dirty_releases", 3000),
+    "commit": (4, 4, "overdue_turns", 3000),
+    "read-commit": (1, 0, "overdue_turns", 1500),
+    "tags-commit": (40, 0, "overdue_turns", 1300),
 }
 NOT_FOR_OTHERS = (
     *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
@@ -168,9 +168,9 @@ def _fair() -> Program:
     return replace(run, debug=False)
 
 
-def _wait(name: str) -> Program:
+def _wait(name: str, *others: str) -> Program:
     """Somebody else's write, for as long as virtual time shows it."""
-    readers, writers, counter, most, others = WAITS[name]
+    readers, writers, counter, most = WAITS[name]
     what = (
         *("--probe", name.rpartition("-")[2], "--endless", "10"),
         *("--longest", str(most), "--knob", "floor_pct=0", *others),
@@ -205,12 +205,14 @@ def _io() -> Boot:
                 for part, (args, expect) in WITHOUT.items()
             ),
             # Last: the numbers that they set stay as they are.
-            *(_wait(name) for name in WAITS),
+            *(_wait(name) for name in ("append", "commit", "read-commit")),
             _fair(),
-            _crowd(),
             _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
             _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
             _run("no-floor", *PRIVILEGED, "--wrais", "all,-floor", *ENDLESS, expect=NO_FLOOR),
+            # And more tags.
+            _wait("tags-commit", *MANY_TAGS),
+            _crowd(),
         ),
         disk=DISK,
     )
