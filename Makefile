@@ -38,7 +38,7 @@ pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
 	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
-	check-series deb test-packages bench report compare demo tags compile_commands.json clean mrproper
+	check-series deb patches-export test-packages bench report compare demo tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -59,6 +59,7 @@ help:
 #?   kernel-debug, -plain, -torture  the same: checks itself, without privileged I/O, for torture
 #?   userland rootfs        the programs of the guest, $(O)/userland; its image, $(O)/rootfs.sqfs
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)
+#?   patches-export         DIR=: one series for git am that needs nothing else of this repository
 #?   deb                    Debian packages in $(O)/packages; CONFIG=/boot/config-... under ours
 #?
 #? Run ($(O)/lab run -- COMMAND returns the exit status of the command, make cannot)
@@ -114,6 +115,8 @@ rootfs: need-image
 tags: need-$(kernel)+tags
 tags compile_commands.json: kernel
 	@$(lab) kernel $@ $(llvm)
+patches-export: python3
+	@$(lab) export $(call quote,$(value DIR))
 deb: need-packages+userland prepare
 	@$(lab) deb $(call option,own,CONFIG) $(if $(V),--verbose)
 # The lock names every file by its hash, so the environment follows from it alone.

@@ -22,6 +22,7 @@ VERBS = {
     "prepare": ("lab.tree.patches", "kernel source, patches and links of the modules"),
     "config": ("lab.tree.kconfig", "kernel configuration from the fragments"),
     "kernel": ("lab.tree.kernel", "build a kernel"),
+    "export": ("lab.tree.export", "the whole series, new files too, for git am"),
     "deb": ("lab.deb", "Debian packages of kernel, tools and driver"),
     "rootfs": ("lab.host.rootfs", "make the root image"),
     "venv": ("lab.host.venv", "make the Python environment"),
@@ -42,7 +43,7 @@ VERBS = {
 # These are first to write into $(O).
 SET_UP = ("deps", "prepare", "config", "kernel", "deb", "rootfs", "venv")
 # These only read, or remove: on any machine.
-ANYWHERE = ("clean", "report", "compare", "plot", "check")
+ANYWHERE = ("clean", "report", "compare", "plot", "check", "export")
 # Their figures are about the kernel of configs/, and no other.
 MEASURES = ("bench", "demo")
 

@@ -35,7 +35,7 @@ def dry(*words: str) -> str:
 
 
 def test_makefile_is_short() -> None:
-    assert (TOP / "Makefile").read_text().count("\n") <= 150
+    assert (TOP / "Makefile").read_text().count("\n") <= 155
 
 
 def test_help_lists_every_target_and_variable() -> None:
