@@ -70,9 +70,9 @@ def files(modules: Path, name: str) -> Iterator[Path]:
     """What a directory of modules/ brings into the tree, without what is linked elsewhere."""
     elsewhere = [modules / other for other in LINKS if other.startswith(f"{name}/")]
     for file in sorted((modules / name).rglob("*")):
-        if file.is_file() and (file.name in NAMES or file.suffix in SUFFIXES):
-            if not any(file.is_relative_to(other) for other in elsewhere):
-                yield file
+        ours = file.is_file() and (file.name in NAMES or file.suffix in SUFFIXES)
+        if ours and not any(file.is_relative_to(other) for other in elsewhere):
+            yield file
 
 
 def _header(patch: Patch, name: str) -> str:
