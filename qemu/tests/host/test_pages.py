@@ -51,8 +51,57 @@ def test_same_options(lab_paths: Paths, name: str) -> None:
     assert paged - said == set(), "not in --help"
 
 
+def examples(name: str) -> list[list[str]]:
+    """The commands of a page's examples that begin with a program of ours, in words."""
+    section = plain(PAGES[name]).partition(".SH EXAMPLES\n")[2].partition("\n.SH ")[0]
+    commands = (part for line in section.splitlines() for part in re.split(r"&&|;|\||>", line))
+    words = (re.sub(r"^\.B |^ExecStart=/usr/bin/", "", part.strip()).split() for part in commands)
+    return [command for command in words if command and command[0] in PAGES]
+
+
+def own_options(command: list[str]) -> list[str]:
+    """Those of the program itself: what it starts has its own."""
+    found: list[str] = []
+    for word in command[1:]:
+        if word == "--" or word in PAGES or word in ("make", "cyclictest", "psql"):
+            break
+        found += [word] if re.match(r"--?[A-Za-z]", word) else []
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_has_examples_that_the_program_takes(lab_paths: Paths, name: str) -> None:
+    """Each begins with a program of ours, most with this one, and has options that it knows."""
+    commands = examples(name)
+    assert name in {command[0] for command in commands}
+    for command in commands:
+        text = subprocess.run(
+            [lab_paths.bin / command[0], "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        unknown = [
+            option
+            for option in own_options(command)
+            if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)
+        ]
+        assert not unknown, f"{' '.join(command)}: {unknown}"
+
+
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_refers_to_pages_that_exist(name: str) -> None:
     """What looks like a page of ours is one."""
     named = set(re.findall(r"([\w-]+) \(1\)", plain(PAGES[name])))
     assert {other for other in named if other.startswith(FAMILIES)} <= set(PAGES)
+
+
+def test_what_maintainers_look_after_is_there() -> None:
+    """Each line of MAINTAINERS that names files names some."""
+    named = re.findall(r"^F:\t(.*)", (TOP / "MAINTAINERS").read_text(), re.M)
+    assert len(named) > 10 and all(list(TOP.glob(name.rstrip("/"))) for name in named)
+
+
+def test_every_document_is_in_the_table_of_contents() -> None:
+    """Sphinx would complain as well, where it is run."""
+    folder = TOP / "Documentation"
+    pages = {str(page.relative_to(folder).with_suffix("")) for page in folder.glob("**/*.rst")}
+    contents = set(re.findall(r"^   ([\w/-]+)$", (folder / "index.rst").read_text(), re.M))
+    assert pages == contents | {"index"}
