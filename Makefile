@@ -30,15 +30,14 @@ variant = $(or $(word 2,$(subst -, ,$@)),guest)
 # All packages in one go: without root, a person installs them by hand.
 needs := need-$(kernel)+userland+image
 guest := kernel userland rootfs
-tested := $(needs)+emulator+python+peers+report+browser $(O)/venv/lock unchanged $(guest)
+tested := $(needs)+emulator+python+peers+report+browser+htmldocs $(O)/venv/lock unchanged $(guest)
 kind := debug plain torture
 set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
-
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
 	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
-	check-series deb patches-export test-packages bench report compare demo tags compile_commands.json clean mrproper
+	check-series htmldocs deb patches-export test-packages bench report compare demo tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -76,6 +75,7 @@ help:
 #?   test-torture           10^6 random operations; RCU, locks beside hogs (builds a kernel)
 #?   test-packages          install them, boot that disk, use, remove (root; 30 min with the build)
 #?   check check-series     checkpatch, sparse, ruff, mypy ...; build after each patch of the series
+#?   htmldocs               Documentation/ as pages, $(O)/htmldocs
 #?
 #? For editors, and cleaning
 #?   tags compile_commands.json  below $(O)
@@ -143,6 +143,8 @@ check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland
 	@$(vlab) check
 check-series: kernel
 	@$(lab) series
+htmldocs: need-htmldocs prepare
+	@$(lab) check htmldocs
 bench: $(tested) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
 report compare: need-report $(O)/venv/lock

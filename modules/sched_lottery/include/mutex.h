@@ -27,6 +27,7 @@ struct task_struct;
  * @lock: protects what follows; below the pi_locks
  * @owner: who holds it, NULL if it is free; read without the lock
  * @waiters: what they have, an rbtree pool. Not empty only while there is an owner.
+ * @dep_map: for lockdep
  */
 struct lottery_mutex {
 	raw_spinlock_t lock;

@@ -102,6 +102,7 @@ KERNEL = (
 DEBIAN_TOOLS = (("dh", "debhelper"), ("dh_dkms", "dh-dkms"), ("dpkg-buildpackage", "dpkg-dev"))
 PYTHON = _need(have_module, "ensurepip", "python3-venv", "python3")
 CHARTS = _need(have_file, "/usr/share/javascript/chart.js/chart.min.js", "libjs-chart.js", None)
+SPHINX = _need(have_command, "sphinx-build", "python3-sphinx", "python3-sphinx")
 PURPOSES: dict[str, tuple[Need, ...]] = {
     "kernel": KERNEL,
     "llvm": (
@@ -171,7 +172,9 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         PYTHON,
         *(_need(have_command, name) for name in ("git", "sparse")),
         _need(have_command, "shellcheck", "shellcheck", "ShellCheck"),
+        SPHINX,
     ),
+    "htmldocs": (*KERNEL, SPHINX),
     "menuconfig": (
         *KERNEL,
         _need(have_header, "ncurses.h", "libncurses-dev", "ncurses-devel"),

@@ -16,7 +16,7 @@ from lab.paths import Paths
 # What make can build again from the source, the image and the environment, which clean keeps.
 BUILT = (
     *("kernel-*", "symbol-off-*", "userland", "logs", "pytest", "pycache", "mypy", "ruff"),
-    *("tags", "compile_commands.json", "defconfig", "packages"),
+    *("tags", "compile_commands.json", "defconfig", "packages", "htmldocs"),
     # Where the kernel's own packaging puts what an interrupted run has left there.
     *("linux-image-*", "linux-headers-*", "linux-libc-dev_*", "linux-upstream_*"),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Static checks: rules of the series, kernel style, sparse, shellcheck, ruff and mypy."""
+"""Static checks: rules of the series, kernel style, sparse, shellcheck, ruff, mypy, Sphinx."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree import source
+from lab.tree import htmldocs, source
 from lab.tree.kernel import environment, kbuild
 from lab.tree.patches import LINKS, Patch, read_series
 
@@ -293,6 +293,7 @@ CHECKS = (
     Check("shellcheck", shellcheck),
     Check("ruff", python_tool("ruff", "check", "--quiet", "--cache-dir={cache}", ".")),
     Check("mypy", python_tool("mypy", "--cache-dir={cache}", "--no-error-summary")),
+    Check("htmldocs", htmldocs.problems),
 )
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The static checks find what they are for, and only that."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree import check, patches
+from lab.tree import check, htmldocs, patches
 from lab.tree.patches import Patch
 from tests.host.fake_kernel import WHY, checkout, patch, set_series, tarball
 
@@ -223,3 +225,23 @@ def test_run_says_ok_or_lists_the_problems(
     assert check.run(paths, ["a"]) == 0
     assert check.run(paths, ["a", "b"]) == 1
     assert capsys.readouterr().out == "a: ok\na: ok\nb: 1 problems\n  x.c:1: no\n"
+
+
+def test_sphinx_and_kernel_doc_are_heard(lab_paths: Paths, tmp_path: Path) -> None:
+    """A page that refers to nothing, and a member that is not described, are problems."""
+    top, out = tmp_path / "top", tmp_path / "out"
+    out.mkdir()
+    (out / "linux").symlink_to(lab_paths.linux)
+    (top / "Documentation").mkdir(parents=True)
+    shutil.copy(lab_paths.top / "Documentation/conf.py", top / "Documentation")
+    page = top / "Documentation/index.rst"
+    header, whole = top / "some.h", "/**\n * struct some - a structure\n * @one: there\n */\n"
+    header.write_text(f"{whole}struct some {{ int one; }};\n")
+    page.write_text("A page\n======\n\n.. kernel-doc:: some.h\n")
+    paths = Paths(top, out)
+    assert htmldocs.problems(paths) == []
+    assert "struct some" in re.sub("<[^>]*>", "", (out / "htmldocs/index.html").read_text())
+    page.write_text(page.read_text() + "\n:doc:`nowhere`\n")
+    header.write_text(header.read_text().replace(" * @one: there\n", ""))
+    said = "\n".join(htmldocs.problems(paths))
+    assert "nowhere" in said and "'one' not described" in said

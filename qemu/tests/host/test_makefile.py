@@ -17,13 +17,13 @@ TARGETS = (
     *("all", "deps", "prepare", "defconfig", "menuconfig", "savedefconfig", "kernel"),
     *("kernel-debug", "modules", "userland", "rootfs", "install", "run", "bench", "report", "demo"),
     "compare",
-    *("deb", "test-packages"),
+    *("deb", "patches-export", "htmldocs", "test-packages"),
     *("test", "test-crash", "test-debug", "test-mutants", "test-matrix", "test-torture"),
     *("kunit", "check", "check-series"),
     *("tags", "compile_commands.json", "clean", "mrproper"),
 )
 VARIABLES = (
-    *("O", "V", "KERNEL", "CONFIG", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL"),
+    *("O", "V", "KERNEL", "CONFIG", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL", "DIR"),
     *("A", "B", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "TESTS", "MUTANTS", "MATRIX"),
 )
 

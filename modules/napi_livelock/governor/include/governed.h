@@ -10,6 +10,7 @@
  * @NLL_GOVERN_OFF: as without the governor
  * @NLL_GOVERN_POLL: in rounds only
  * @NLL_GOVERN_AUTO: by interrupts, and in rounds for as long as that is better
+ * @NLL_GOVERNINGS: how many there are
  */
 enum nll_governing {
 	NLL_GOVERN_OFF,
@@ -26,6 +27,7 @@ enum nll_governing {
  * @NLL_WHY_LIMIT: receiving has had its part of the CPU
  * @NLL_WHY_HOT: all that came of late was for sockets that are behind, and somebody
  *	waits for the CPU
+ * @NLL_WHYS: how many there are
  */
 enum nll_why {
 	NLL_WHY_NONE,
