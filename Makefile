@@ -82,7 +82,7 @@ help:
 #?   clean mrproper         remove what was built, keep sources, image, environment; all of it
 #? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
-#?   KERNEL=  directory or tarball of any 6.12.y  LLVM=1 clang instead of gcc
+#?   KERNEL=  directory or tarball of a 6.12.y    LLVM=1 clang instead of gcc
 #?   CPUS= MEM= PORTS= (pairs of network cards) ACCEL=tcg|kvm|icount  the guest
 
 # Everything else that a bare machine lacks is up to `lab deps`.
