@@ -241,7 +241,7 @@ def test_sphinx_and_kernel_doc_are_heard(lab_paths: Paths, tmp_path: Path) -> No
     paths = Paths(top, out)
     assert htmldocs.problems(paths) == []
     assert "struct some" in re.sub("<[^>]*>", "", (out / "htmldocs/index.html").read_text())
-    page.write_text(page.read_text() + "\n:doc:`nowhere`\n")
     header.write_text(header.read_text().replace(" * @one: there\n", ""))
-    said = "\n".join(htmldocs.problems(paths))
-    assert "nowhere" in said and "'one' not described" in said
+    assert any("'one' not described" in said for said in htmldocs.problems(paths))
+    page.write_text(page.read_text() + "\n:doc:`nowhere`\n")
+    assert any("nowhere" in said for said in htmldocs.problems(paths))
