@@ -44,15 +44,12 @@ CROWD = (
 UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", "400")
 # Others' writes beside the privileged are not kept waiting for them.
 BESIDE = ("--sched", "bfq", "--wrais", "all", "--class", "be", "--level", "4", "--load-class", "rt")
-# Readers that have more of the tags than are for sync writes.
-MANY_TAGS = ("--read-size", "4", "--block", "4096", "--tune", "nr_requests=256")
 # Who appends or commits: readers and writers, the counter, and the longest that it may take
-# [ms]. Without what is tested it is twice as long, or more.
+# [ms]. Without what is tested it is several times as long.
 WAITS = {
     "append": (4, 4, "dirty_releases", 3000),
     "commit": (4, 4, "overdue_turns", 3000),
     "read-commit": (1, 0, "overdue_turns", 1500),
-    "tags-commit": (40, 0, "overdue_turns", 1300),
 }
 NOT_FOR_OTHERS = (
     *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
@@ -168,12 +165,12 @@ def _fair() -> Program:
     return replace(run, debug=False)
 
 
-def _wait(name: str, *others: str) -> Program:
+def _wait(name: str) -> Program:
     """Somebody else's write, for as long as virtual time shows it."""
     readers, writers, counter, most = WAITS[name]
     what = (
         *("--probe", name.rpartition("-")[2], "--endless", "10"),
-        *("--longest", str(most), "--knob", "floor_pct=0", *others),
+        *("--longest", str(most), "--knob", "floor_pct=0"),
     )
     run = _run(f"wait-{name}", *BESIDE, *what, load=readers, writers=writers, expect=(counter,))
     return replace(run, debug=False)
@@ -205,13 +202,12 @@ def _io() -> Boot:
                 for part, (args, expect) in WITHOUT.items()
             ),
             # Last: the numbers that they set stay as they are.
-            *(_wait(name) for name in ("append", "commit", "read-commit")),
+            *(_wait(name) for name in WAITS),
             _fair(),
             _run("random", *PRIVILEGED, *RANDOM, expect=("random_turns",)),
             _run("endless", *PRIVILEGED, *ENDLESS, expect=("floor_turns",)),
             _run("no-floor", *PRIVILEGED, "--wrais", "all,-floor", *ENDLESS, expect=NO_FLOOR),
             # And more tags.
-            _wait("tags-commit", *MANY_TAGS),
             _crowd(),
         ),
         disk=DISK,
