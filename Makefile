@@ -2,9 +2,13 @@
 # Orchestration only: make says what depends on what, qemu/lab decides. See `make help`.
 
 include paths.mk
-O ?= build
+machine := $(patsubst aarch64,arm64,$(shell uname -m))
+# another architecture than this machine's: its programs do not run here
+foreign := $(filter-out $(machine),$(ARCH))
+O ?= build$(foreign:%=-%)
 override O := $(abspath $(O))
 export LAB_OUT := $(O)
+export LAB_ARCH := $(ARCH)
 export PYTHONPATH := $(CURDIR)/qemu
 export PYTHONPYCACHEPREFIX := $(O)/pycache
 # Not a byte goes into a directory that may be a person's: the launcher says that it is ours.
@@ -30,14 +34,14 @@ variant = $(or $(word 2,$(subst -, ,$@)),guest)
 # All packages in one go: without root, a person installs them by hand.
 needs := need-$(kernel)+userland+image
 guest := kernel userland rootfs
-tested := $(needs)+emulator+python+peers+report+browser+htmldocs $(O)/venv/lock unchanged $(guest)
-kind := debug plain torture
+tested := $(needs)+emulator+python+peers+report+browser+htmldocs+trace+lava $(O)/venv/lock unchanged $(guest)
+kind := debug plain torture vng
 set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
 pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
 	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
-	check-series htmldocs deb patches-export test-packages bench report compare demo tags compile_commands.json clean mrproper
+	check-series check-bases htmldocs deb patches-export test-packages bench report figures compare trace demo lava-job kcidb tags compile_commands.json clean mrproper
 
 help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -55,17 +59,19 @@ help:
 #? Build
 #?   all                    kernel, modules, userland, rootfs
 #?   kernel modules         the kernel and its modules, $(O)/kernel-guest; the modules alone
-#?   kernel-debug, -plain, -torture  the same: checks itself, without privileged I/O, for torture
+#?   kernel-debug, -plain, -torture, -vng  checks itself; no privileged I/O; torture; for virtme-ng
 #?   userland rootfs        the programs of the guest, $(O)/userland; its image, $(O)/rootfs.sqfs
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)
-#?   patches-export         DIR=: one series for git am that needs nothing else of this repository
+#?   patches-export         DIR=: one series for git am that needs nothing else of this repository;
+#?                          KERNEL=: for that kernel
 #?   deb                    Debian packages in $(O)/packages; CONFIG=/boot/config-... under ours
 #?
 #? Run ($(O)/lab run -- COMMAND returns the exit status of the command, make cannot)
 #?   run                    boot to a shell; CMD='...' runs that; DRY=1 prints the QEMU command
 #?   bench                  run all experiments, go on where it ended; BUDGET=30m ends it then; or
 #?                          EXP=ipc livelock lottery udp wrais; QUICK=1 short; REPEAT=2 compares two
-#?   report compare         plots and one HTML page of the results; A=dir B=dir of results
+#?   trace                  record lottery wrais livelock (EXP=), draw who waits for whom
+#?   report figures compare plots and one page of the results; tables of documents; A=dir B=dir
 #?
 #? Test (TESTS='name or name' selects among the tests of each)
 #?   test-crash             10,000 states that a crash can leave a file system in
@@ -75,7 +81,11 @@ help:
 #?   test-torture           10^6 random operations; RCU, locks beside hogs (builds a kernel)
 #?   test-packages          install them, boot that disk, use, remove (root; 30 min with the build)
 #?   check check-series     checkpatch, sparse, ruff, mypy ...; build after each patch of the series
+#?   check-bases            that, and does the series apply to each 6.12.y that Debian offers?
 #?   htmldocs               Documentation/ as pages, $(O)/htmldocs
+#?
+#? For the labs of others
+#?   lava-job kcidb         a job for LAVA (EXP= REPO=https://...); results of test (ORIGIN=)
 #?
 #? For editors, and cleaning
 #?   tags compile_commands.json  below $(O)
@@ -83,6 +93,7 @@ help:
 #? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of a 6.12.y    LLVM=1 clang instead of gcc
+#?   ARCH=    x86_64 or arm64: the guest's, below build-$(ARCH) if it is not this machine's
 #?   CPUS= MEM= PORTS= (pairs of network cards) ACCEL=tcg|kvm|icount  the guest
 
 # Everything else that a bare machine lacks is up to `lab deps`.
@@ -115,7 +126,7 @@ rootfs: need-image
 tags: need-$(kernel)+tags
 tags compile_commands.json: kernel
 	@$(lab) kernel $@ $(llvm)
-patches-export: python3
+patches-export: $(if $(KERNEL),prepare,python3)
 	@$(lab) export $(call quote,$(value DIR))
 deb: need-packages+userland prepare
 	@$(lab) deb $(call option,own,CONFIG) $(if $(V),--verbose)
@@ -126,7 +137,7 @@ $(O)/venv/lock: qemu/requirements.lock
 run: $(if $(DRY),python3,$(needs)+emulator $(guest))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
 test: $(tested)
-	@LAB_KERNEL=guest $(pytest) qemu/tests --ignore=qemu/tests/packages
+	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) --ignore=qemu/tests/packages
 test-packages: need-image+emulator+disk $(O)/venv/lock deb
 	@$(pytest) qemu/tests/packages
 test-crash: $(tested)
@@ -143,13 +154,21 @@ check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland
 	@$(vlab) check
 check-series: kernel
 	@$(lab) series
+check-bases: check-series
+	@$(lab) bases
 htmldocs: need-htmldocs prepare
 	@$(lab) check htmldocs
 bench: $(tested) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
-report compare: need-report $(O)/venv/lock
-	@$(vlab) $@ $(if $(filter report,$@),$(exp),$(call quote,$(value A)) $(call quote,$(value B)))
+report figures compare: need-report $(O)/venv/lock
+	@$(vlab) $@ $(if $(filter compare,$@),$(call quote,$(value A)) $(call quote,$(value B)),$(exp))
 demo: $(tested)
 	@$(vlab) demo
+trace: $(tested)
+	@$(vlab) trace $(exp)
+lava-job: $(O)/venv/lock
+	@$(vlab) lava $(exp) $(if $(QUICK),--quick) $(call option,repository,REPO)
+kcidb: $(O)/venv/lock
+	@$(vlab) kcidb $(call option,origin,ORIGIN)
 clean mrproper:
 	@python3 -B -m lab clean $(if $(filter mrproper,$@),--all)

@@ -60,6 +60,7 @@ struct wrais_bound {
 
 static const struct wrais_bound wrais_bounds[] = {
 #ifdef CONFIG_BFQ_WRAIS_SCHED
+	{ "fill_ms", &wrais_fill_ms, 1, 1000 },
 	{ "floor_pct", &wrais_floor_pct, 0, 50 },
 	{ "floor_window_ms", &wrais_floor_window_ms, 1000, 300000 },
 	{ "random_pct", &wrais_random_pct, 1, 100 },

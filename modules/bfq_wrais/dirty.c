@@ -112,15 +112,6 @@ struct backing_dev_info *wrais_below(const struct backing_dev_info *bdi)
 }
 
 /**
- * wrais_note_active() - somebody privileged uses a device
- * @bdi: the device
- */
-void wrais_note_active(struct backing_dev_info *bdi)
-{
-	wrais_stamp(&bdi->wrais.active_at);
-}
-
-/**
  * wrais_naps() - does a writer without room look again before its pause is over?
  * @waited: for how long it has waited [jiffies]
  * @nap: the longest that it is to sleep at a time [jiffies]
@@ -164,7 +155,7 @@ __wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 		return WRAIS_SLEEP;
 	}
 
-	wrais_note_active(bdi);
+	wrais_note_active(&bdi->wrais);
 	wrais_stamp(&bdi->wrais.written_at);
 	if (room == WRAIS_OVER)
 		return WRAIS_SLEEP;

@@ -97,12 +97,16 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 /**
  * wrais_overdue_may_go() - is there time for a request of the others that is overdue?
  * @dev: the device
+ * @waited: it has waited for long; one that goes at once leaves half of what is saved up
+ *	to those that have
  *
  * A large one is paid for by the privileged after it has gone.
  */
-bool wrais_overdue_may_go(const struct wrais_device *dev)
+bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited)
 {
-	return dev->overdue_credit >= WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
+	s64 requests = waited ? 1 : WRAIS_OVERDUE_BURST / 2;
+
+	return dev->overdue_credit >= requests * WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
 }
 
 /**
@@ -142,6 +146,7 @@ void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 		wrais_lead_by(dev, wrais_is_waited_for(bfqq), cost);
 	if (bfq_bfqq_wrais(bfqq))
 		wrais_fair_dispatched(bfqq, cost);
+	wrais_fill_dispatched(bfqq, blk_rq_sectors(rq));
 	if (!wrais_on(WRAIS_FLOOR))
 		return;
 

@@ -7,12 +7,13 @@
  * is done, that is a priority inversion: turn.c serves it as if it were
  * privileged then.
  *
- * Who waits for a device's writeback counts himself in its bdi. Who waits for a
+ * Who waits for a device's writeback, or metadata, counts himself in its bdi. Who waits for a
  * commit counts himself in the I/O context of that journal's thread, so that
  * BFQ knows its queue on any device and takes no other kernel thread for it;
  * and in the bdi of the journal, whose device is not left to others between two
- * requests of the commit. It ends with the wait, and at the latest
- * WRAIS_INHERIT_MAX after the last waiter began.
+ * requests of the commit. A commit waits for the open handles of its transaction: who has
+ * one counts himself in the bdi where he waits for a buffer or a tag. All of this ends with
+ * the wait, and at the latest WRAIS_INHERIT_MAX after the last waiter began.
  */
 
 #include <linux/atomic.h>
@@ -209,6 +210,59 @@ void __wrais_folio_wait_end(struct blkcg_gq *blkg)
 {
 }
 #endif
+
+/*
+ * A buffer is locked from the time its request is made until that is done. Who holds a
+ * handle meanwhile keeps the next commit from its start, and maybe an inode locked: behind
+ * him there may be anybody, whoever he is.
+ */
+struct wrais_waits *__wrais_metadata_wait_begin(struct block_device *bdev)
+{
+	struct wrais_bdi *device = &bdev->bd_disk->bdi->wrais;
+	struct wrais_waits *waits = NULL;
+
+	if (wrais_current_privileged())
+		waits = &device->metadata;
+	else if (current->journal_info)
+		waits = &device->handles;
+	if (waits) {
+		wrais_waits_begin(waits);
+		trace_wrais_wait(WRAIS_FOR_METADATA, true);
+	}
+	return waits;
+}
+EXPORT_SYMBOL_GPL(__wrais_metadata_wait_begin);
+
+void __wrais_metadata_wait_end(struct wrais_waits *waits)
+{
+	wrais_waits_end(waits);
+	trace_wrais_wait(WRAIS_FOR_METADATA, false);
+}
+EXPORT_SYMBOL_GPL(__wrais_metadata_wait_end);
+
+/*
+ * The flusher submits megabytes with one handle open. Without a tag it waits until one of
+ * its requests is done, and the commit, and all who want a handle of the next transaction,
+ * wait for its handle. A sync request has tags that writeback may not take.
+ */
+struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
+{
+	struct wrais_waits *waits;
+
+	if (op_is_sync(opf) || !q->disk || !current->journal_info)
+		return NULL;
+
+	waits = &q->disk->bdi->wrais.tags;
+	wrais_waits_begin(waits);
+	trace_wrais_wait(WRAIS_FOR_TAG, true);
+	return waits;
+}
+
+void __wrais_tag_wait_end(struct wrais_waits *waits)
+{
+	wrais_waits_end(waits);
+	trace_wrais_wait(WRAIS_FOR_TAG, false);
+}
 
 static struct wrais_waits *wrais_waits_on(const journal_t *journal)
 {

@@ -5,7 +5,7 @@
 #ifndef _WRAIS_INTERNAL_H
 #define _WRAIS_INTERNAL_H
 
-#include <linux/blk_types.h>
+#include <linux/blkdev.h>
 #include <linux/ioprio.h>
 #include <linux/jiffies.h>
 #include <linux/types.h>
@@ -19,6 +19,7 @@ struct request;
 struct request_queue;
 struct task_struct;
 struct wrais_waits;
+struct blk_mq_alloc_data;
 
 /* The floor's window slides by a slot. */
 #define WRAIS_SLOTS	10
@@ -33,6 +34,7 @@ enum wrais_kind {
 /**
  * struct wrais_queue - what is known of a queue of privileged requests
  * @thinks: how often in a row its task has thought for long
+ * @asked_ns: when its task asked for a tag for the next request, or 0 if it has one
  * @random: the request that went last was a read at random
  * @used_ns: device time used for reads at random, but for what is forgotten
  * @used_at_ns: when that was brought up to date
@@ -40,17 +42,21 @@ enum wrais_kind {
  *	have had more
  * @paid_ns: the others' time on the device up to which they have been paid
  * @served: what it has had, as its priority counts it
+ * @filled: of another queue: its sectors in the device
  *
- * Protected by the lock of the device's bfq_data. See fair.c, random.c and turn.c.
+ * Protected by the lock of the device's bfq_data. See fair.c, fill.c, random.c and
+ * turn.c.
  */
 struct wrais_queue {
 	unsigned int thinks;
+	u64 asked_ns;
 	bool random;
 	u64 used_ns;
 	u64 used_at_ns;
 	s64 debt_ns;
 	u64 paid_ns;
 	u64 served;
+	unsigned int filled;
 };
 
 /**
@@ -77,8 +83,10 @@ struct wrais_queue {
  * @awaited_served: what it has had
  * @awaited_until_ns: until when those that are not behind wait for it
  * @waits: they do
+ * @filled: sectors of the others in the device
+ * @full: that is enough for now
  *
- * Protected by the lock of the device's bfq_data. See fair.c, floor.c, random.c and turn.c.
+ * Protected by the lock of the device's bfq_data. See fair.c, fill.c, floor.c, random.c and turn.c.
  */
 struct wrais_device {
 	unsigned long slot;
@@ -100,6 +108,8 @@ struct wrais_device {
 	u64 awaited_served;
 	u64 awaited_until_ns;
 	bool waits;
+	unsigned int filled;
+	bool full;
 };
 
 /* Note in @at that something happens now [jiffies]; it is 0 if it never did. */
@@ -114,6 +124,19 @@ static inline bool wrais_recent(const unsigned long *at, unsigned long period)
 	unsigned long then = READ_ONCE(*at);
 
 	return then && time_before(jiffies, then + period);
+}
+
+/* How long a privileged task that has used a device may come back. */
+#define WRAIS_ACTIVE_FOR	(60 * HZ)
+
+static inline void wrais_note_active(struct wrais_bdi *device)
+{
+	wrais_stamp(&device->active_at);
+}
+
+static inline bool wrais_is_active(const struct wrais_bdi *device)
+{
+	return wrais_recent(&device->active_at, WRAIS_ACTIVE_FOR);
 }
 
 /* wrais.c APIs: */
@@ -168,7 +191,7 @@ extern unsigned int wrais_floor_window_ms;
 void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
 void wrais_pay(struct wrais_device *dev, u64 cost);
-bool wrais_overdue_may_go(const struct wrais_device *dev);
+bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited);
 bool wrais_waiter_first(const struct wrais_device *dev);
 void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost);
 void wrais_account(struct bfq_queue *bfqq, struct request *rq);
@@ -181,6 +204,12 @@ bool wrais_in_debt(const struct wrais_queue *q, u64 others_ns);
 void wrais_random_spend(struct wrais_queue *q, u64 now_ns, u64 spent_ns, u64 others_ns);
 void wrais_random_dispatched(struct bfq_queue *bfqq, struct request *rq);
 void wrais_random_completed(struct bfq_queue *bfqq, u64 now_ns);
+
+/* fill.c APIs: */
+extern unsigned int wrais_fill_ms;
+void wrais_fill_dispatched(struct bfq_queue *bfqq, unsigned int sectors);
+void wrais_fill_completed(struct bfq_queue *bfqq);
+bool wrais_is_full(struct bfq_data *bfqd);
 
 /* turn.c APIs: */
 bool wrais_is_unraised(struct bfq_queue *bfqq);
@@ -202,17 +231,19 @@ wrais_out_of_turn(struct bfq_data *bfqd) { return NULL; }
 
 /* tags.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS_TAGS
-bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio);
+bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
+			struct blk_mq_alloc_data *data);
 unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf);
+unsigned int __wrais_read_tags(const struct request_queue *queue);
 #endif
 
-/* Do the limits of tags not hold for a bio of the current task? */
+/* Do the limits of tags not hold for a request of the current task, which has a bio? */
 static inline bool
-wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio)
+wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, struct blk_mq_alloc_data *data)
 {
 #ifdef CONFIG_BFQ_WRAIS_TAGS
 	if (wrais_on(WRAIS_TAGS))
-		return __wrais_tag_exempt(bfqd, bic, bio);
+		return __wrais_tag_exempt(bfqd, bic, data);
 #endif
 	return false;
 }
@@ -227,12 +258,49 @@ static inline unsigned int wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf
 	return 1;
 }
 
+/*
+ * What is left free, a part of the tags: by what is exempt for the privileged, and by reads
+ * for what is exempt as well. Of few tags each of these has one: the device may be kept
+ * idle for a privileged task, and requests that have all tags and are not served then
+ * would be in its way.
+ */
+#define WRAIS_READS_LEAVE	4
+#define WRAIS_EXEMPT_LEAVE	8
+
+/* How many of @tags may be in use where @left are left free? One may. */
+static inline unsigned int wrais_all_but(unsigned int tags, unsigned int left)
+{
+	return tags - min(left, tags - 1);
+}
+
+static inline unsigned int wrais_tags_for_reads(unsigned int tags)
+{
+	return wrais_all_but(tags, max(tags / WRAIS_READS_LEAVE, 2U));
+}
+
+static inline unsigned int wrais_tags_for_exempt(unsigned int tags)
+{
+	return wrais_all_but(tags, max(tags / WRAIS_EXEMPT_LEAVE, 1U));
+}
+
+/* How many tags of a device may be in use when a read that is not privileged takes one? */
+static inline unsigned int wrais_read_tags(struct request_queue *queue)
+{
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+	if (wrais_on(WRAIS_TAGS))
+		return __wrais_read_tags(queue);
+#endif
+	return queue->nr_requests;
+}
+
 /* inherit.c APIs: */
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 /* What a privileged task waits for, for the tracepoint. */
 enum wrais_wait {
 	WRAIS_FOR_FLUSHER,
 	WRAIS_FOR_FOLIO,
+	WRAIS_FOR_METADATA,
+	WRAIS_FOR_TAG,
 	WRAIS_FOR_JOURNAL,
 };
 
@@ -256,9 +324,6 @@ extern unsigned int wrais_nap_ms;
 unsigned long wrais_headroom(unsigned long thresh, unsigned long avail,
 			     unsigned int pct);
 bool wrais_naps(unsigned long waited, long nap, long *pause);
-void wrais_note_active(struct backing_dev_info *bdi);
-#else
-static inline void wrais_note_active(struct backing_dev_info *bdi) { }
 #endif
 
 #endif /* _WRAIS_INTERNAL_H */

@@ -91,7 +91,7 @@ void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bi
 	wrais_set_ioprio(bfqq, bio->bi_ioprio);
 	bfq_mark_bfqq_wrais(bfqq);
 	wrais_count(WRAIS_RAISED_REQUESTS);
-	wrais_note_active(bfqq->bfqd->queue->disk->bdi);
+	wrais_note_active(&bfqq->bfqd->queue->disk->bdi->wrais);
 	wrais_note_think(bfqq);
 	wrais_fair_arrived(bfqq);
 }

@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 
 #include "bfq-iosched.h"
+#include "blk-mq.h"
 #include "internal.h"
 
 /* Of the tags, what may be taken by only writes, a part of them. */
@@ -79,14 +80,38 @@ static bool wrais_is_only_write(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 	return only;
 }
 
+/* A privileged task asks for a tag: while it waits for one it does not think. */
+static void wrais_note_asks(struct bfq_data *bfqd, struct bfq_io_cq *bic)
+{
+	struct bfq_queue *bfqq;
+	unsigned int i;
+
+	if (!bic)
+		return;
+
+	spin_lock_irq(&bfqd->lock);
+	for (i = 0; i < bfqd->num_actuators; i++) {
+		bfqq = bic_to_bfqq(bic, BFQ_ROW_APART, i);
+		if (bfqq)
+			bfqq->wrais.asked_ns = blk_time_get_ns();
+	}
+	spin_unlock_irq(&bfqd->lock);
+}
+
 /**
  * __wrais_tag_exempt() - is the current task exempt from the limits?
  * @bfqd: the device, not locked; its queue is in use
  * @bic: what the task has there, or NULL if it has not done I/O there
- * @bio: what it is about to get a request for
+ * @data: of the request that it is about to get, with its first bio
+ *
+ * A flusher with an open handle would take all tags that there are, and so would that of a
+ * privileged cgroup.
  */
-bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const struct bio *bio)
+bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
+			struct blk_mq_alloc_data *data)
 {
+	const struct bio *bio = data->bio;
+
 	/* Filesystems keep the transaction that a task has open there. */
 	if (!(bio->bi_opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
 	    !wrais_bio_privileged(bio) &&
@@ -94,6 +119,10 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, const stru
 					wrais_is_of_use(bfqd, bio)))
 		return false;
 
+	if (wrais_bio_privileged(bio) && op_is_sync(bio->bi_opf))
+		wrais_note_asks(bfqd, bic);
+	else
+		data->shallow_depth = wrais_tags_for_exempt(data->q->nr_requests);
 	wrais_count(WRAIS_TAG_EXEMPTIONS);
 	return true;
 }
@@ -114,4 +143,19 @@ unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
 	if (!READ_ONCE(bfqd->wr_busy_queues) || op_is_write(opf))
 		return 1;
 	return max(bfqd->queue->nr_requests / WRAIS_READS_PART, 1UL);
+}
+
+/**
+ * __wrais_read_tags() - how many tags may be in use when others read
+ * @queue: of the device, in use
+ *
+ * As long as nobody is privileged there, BFQ has something to choose from.
+ *
+ * Return: how many of the tags.
+ */
+unsigned int __wrais_read_tags(const struct request_queue *queue)
+{
+	if (!wrais_is_active(&queue->disk->bdi->wrais))
+		return queue->nr_requests;
+	return wrais_tags_for_reads(queue->nr_requests);
 }

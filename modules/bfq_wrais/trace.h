@@ -23,6 +23,8 @@ TRACE_DEFINE_ENUM(WRAIS_FELLOW_TURNS);
 TRACE_DEFINE_ENUM(WRAIS_OVERDUE_TURNS);
 TRACE_DEFINE_ENUM(WRAIS_FOR_FLUSHER);
 TRACE_DEFINE_ENUM(WRAIS_FOR_FOLIO);
+TRACE_DEFINE_ENUM(WRAIS_FOR_METADATA);
+TRACE_DEFINE_ENUM(WRAIS_FOR_TAG);
 TRACE_DEFINE_ENUM(WRAIS_FOR_JOURNAL);
 
 /* A request of the queue of @pid goes out of turn. */
@@ -86,6 +88,8 @@ TRACE_EVENT(wrais_wait,
 		      __print_symbolic(__entry->what,
 				       { WRAIS_FOR_FLUSHER, "flusher" },
 				       { WRAIS_FOR_FOLIO, "folio" },
+				       { WRAIS_FOR_METADATA, "metadata" },
+				       { WRAIS_FOR_TAG, "tag" },
 				       { WRAIS_FOR_JOURNAL, "journal" }),
 		      __entry->begins ? "begins" : "ends")
 );

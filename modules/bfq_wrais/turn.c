@@ -51,9 +51,12 @@
  */
 void wrais_note_think(struct bfq_queue *bfqq)
 {
+	/* Until it asks for a tag, if it has not got one with another request. */
+	u64 until_ns = bfqq->wrais.asked_ns ?: blk_time_get_ns();
 	/* Under a plug the clock can be behind the last completion. */
-	s64 think_ns = blk_time_get_ns() - bfqq->ttime.last_end_request;
+	s64 think_ns = until_ns - bfqq->ttime.last_end_request;
 
+	bfqq->wrais.asked_ns = 0;
 	if (bfqq->dispatched || bfqq->next_rq || think_ns <= (s64)WRAIS_THINK_NS)
 		bfqq->wrais.thinks = 0;
 	else if (bfqq->wrais.thinks < WRAIS_THINKS)
@@ -95,6 +98,23 @@ static bool wrais_has_folio_long(struct bfq_queue *bfqq)
 	return waits && wrais_is_waited_long(waits);
 }
 
+/* Somebody privileged waits for metadata, and the queue has some, which BFQ chooses first. */
+static bool wrais_has_metadata(struct bfq_queue *bfqq)
+{
+	return bfqq->meta_pending && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->metadata);
+}
+
+static bool wrais_waits_for_journal(struct bfq_data *bfqd)
+{
+	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
+}
+
+/* Writeback has the tags, and somebody with a handle waits for one. */
+static bool wrais_keeps_tags(struct bfq_queue *bfqq)
+{
+	return !bfq_bfqq_sync(bfqq) && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->tags);
+}
+
 /**
  * wrais_is_waited_for() - does somebody privileged wait for a queue's requests?
  * @bfqq: the queue, with its bfqd locked
@@ -105,15 +125,14 @@ bool wrais_is_waited_for(struct bfq_queue *bfqq)
 {
 	if (!wrais_on(WRAIS_INHERIT))
 		return false;
+	if (wrais_has_metadata(bfqq))
+		return true;
+	if (wrais_keeps_tags(bfqq) && wrais_waits_for_journal(bfqq->bfqd))
+		return true;
 	if (!bfq_bfqq_sync(bfqq))
 		return wrais_is_waited(&wrais_bdi(bfqq->bfqd)->flusher) ||
 		       wrais_has_folio_long(bfqq);
 	return bfqq->bic && wrais_is_waited(&bfqq->bic->icq.ioc->wrais_waits);
-}
-
-static bool wrais_waits_for_journal(struct bfq_data *bfqd)
-{
-	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
 }
 
 /**
@@ -215,6 +234,7 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
 	if (!wrais_is_unraised(bfqq))
 		bfqq->bfqd->wrais.done_ns = now_ns;
+	wrais_fill_completed(bfqq);
 	if (bfq_bfqq_wrais(bfqq))
 		wrais_fair_completed(bfqq, now_ns);
 	if (wrais_on(WRAIS_FLOOR))
@@ -223,14 +243,16 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 
 /*
  * The privileged queue in service is about to have its next request: BFQ waits for it, but
- * where several queues are raised it would inject others' requests meanwhile. That is
- * done when it thinks, and what it waits for is served.
+ * would inject others' requests meanwhile where several queues are raised, or once it has
+ * seen it think for long, of which it hears nothing new as long as the queue always has a
+ * request. That is done when it thinks, and what it waits for is served.
  */
 static bool wrais_is_expected(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = bfqd->in_service_queue;
 
-	return bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq && bfqd->wr_busy_queues > 1 &&
+	return bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq &&
+	       (bfqd->wr_busy_queues > 1 || bfqq->wrais.thinks < WRAIS_THINKS) &&
 	       (bfq_bfqq_wait_request(bfqq) || bfqq->dispatched);
 }
 
@@ -240,7 +262,9 @@ static bool wrais_is_expected(struct bfq_data *bfqd)
  */
 bool wrais_plugs(struct bfq_data *bfqd)
 {
-	if (wrais_on(WRAIS_RAISE) && (bfqd->wrais.waits || wrais_is_expected(bfqd)))
+	if (wrais_on(WRAIS_RAISE) &&
+	    (bfqd->wrais.waits || wrais_is_expected(bfqd) ||
+	     (wrais_is_full(bfqd) && !wrais_oldest(bfqd, wrais_is_raised))))
 		return true;
 	if (!wrais_waits_for_journal(bfqd) ||
 	    blk_time_get_ns() - bfqd->wrais.done_ns >= WRAIS_PLUG_NS ||
@@ -330,7 +354,7 @@ static void wrais_let_fellow(struct bfq_data *bfqd)
 	bool idle = bfqq && bfq_bfqq_wrais(bfqq) && !bfqq->next_rq;
 	bool awaits = wrais_fair_awaits(&bfqd->wrais);
 
-	if ((!idle && !awaits) || !blk_queue_nonrot(bfqd->queue))
+	if ((!idle && !awaits) || (bfqd->queue->limits.features & BLK_FEAT_ROTATIONAL))
 		return;
 	fellow = wrais_behind(bfqd);
 	if (!fellow)
@@ -344,16 +368,30 @@ static void wrais_let_fellow(struct bfq_data *bfqd)
 	bfq_bfqq_expire(bfqd, bfqq, false, BFQQE_NO_MORE_REQUESTS);
 }
 
+/* Metadata, which somebody with a handle wants to change, or what has the tag that he needs. */
+static bool wrais_keeps_handle(struct bfq_queue *bfqq)
+{
+	if (!wrais_on(WRAIS_INHERIT) || !wrais_overdue_may_go(&bfqq->bfqd->wrais, false))
+		return false;
+	return wrais_keeps_tags(bfqq) ||
+	       (bfqq->next_rq->cmd_flags & REQ_META &&
+		wrais_is_waited(&wrais_bdi(bfqq->bfqd)->handles));
+}
+
 /*
  * A request that has waited for too long, and for which somebody waits who may hold a lock
- * or a transaction: a write, or a read of metadata.
+ * or a transaction: a write, or a read of metadata. Of one who does hold one it is known at
+ * once.
  */
 static bool wrais_is_overdue(struct bfq_queue *bfqq)
 {
-	return wrais_is_unraised(bfqq) && bfq_bfqq_sync(bfqq) &&
-	       (op_is_write(req_op(bfqq->next_rq)) ||
-		bfqq->next_rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
-	       blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS;
+	if (!wrais_is_unraised(bfqq))
+		return false;
+	return wrais_keeps_handle(bfqq) ||
+	       (bfq_bfqq_sync(bfqq) &&
+		(op_is_write(req_op(bfqq->next_rq)) ||
+		 bfqq->next_rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
+		blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS);
 }
 
 /* Most of the time there is none. */
@@ -363,7 +401,7 @@ static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 	struct bfq_queue *bfqq;
 	u64 now_ns;
 
-	if (!wrais_on(WRAIS_FLOOR) || !wrais_overdue_may_go(dev))
+	if (!wrais_on(WRAIS_FLOOR) || !wrais_overdue_may_go(dev, true))
 		return NULL;
 	now_ns = blk_time_get_ns();
 	if (now_ns - dev->looked_ns < WRAIS_LOOK_NS)
@@ -434,8 +472,9 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 		return bfqq;
 
 	bfqq = wrais_waited_for(bfqd) ?: wrais_folio_waited_for(bfqd);
-	if (bfqq)
+	if (bfqq && (bfq_bfqq_sync(bfqq) || !wrais_is_full(bfqd)))
 		return wrais_let(bfqq, WRAIS_INHERITS);
+	bfqq = NULL;
 
 	if (!wrais_on(WRAIS_RAISE))
 		return NULL;

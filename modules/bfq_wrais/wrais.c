@@ -9,6 +9,7 @@
  * anybody can have it.
  */
 
+#include <linux/backing-dev-defs.h>
 #include <linux/blk-mq.h>
 #include <linux/export.h>
 #include <linux/iocontext.h>
@@ -101,7 +102,7 @@ void __wrais_submits(struct bio *bio)
 	if (!wrais_bio_privileged(bio) && wrais_makes_privileged(bio))
 		wrais_give_class(bio);
 	if (wrais_bio_privileged(bio))
-		wrais_note_active(bio->bi_bdev->bd_disk->bdi);
+		wrais_note_active(&bio->bi_bdev->bd_disk->bdi->wrais);
 }
 
 int __wrais_acts_for(struct request *rq)

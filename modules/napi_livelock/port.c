@@ -12,6 +12,7 @@
 #include <linux/ktime.h>
 #include <linux/rtnetlink.h>
 
+#include "compat.h"
 #include "nll.h"
 
 /* What NAPI is scheduled for, and masks as long as it is. */
@@ -286,8 +287,7 @@ void nll_port_init(struct nll_port *port)
 {
 	spin_lock_init(&port->hw_lock);
 	INIT_WORK(&port->reset, nll_port_reset);
-	hrtimer_init(&port->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	port->timer.function = nll_port_timer;
+	hrtimer_setup(&port->timer, nll_port_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	port->mode = NLL_NAPI;
 	port->quota = 32;
 	port->poll_us = 1000;

@@ -355,11 +355,13 @@ static void lottery_set_waiting(struct rq *rq, bool waits)
 
 	if (waits == cpumask_test_cpu(cpu, &lottery_waiting))
 		return;
-	cpumask_assign_cpu(cpu, &lottery_waiting, waits);
-	if (waits)
+	if (waits) {
+		cpumask_set_cpu(cpu, &lottery_waiting);
 		atomic_inc(&lottery_nr_waiting);
-	else
+	} else {
+		cpumask_clear_cpu(cpu, &lottery_waiting);
 		atomic_dec(&lottery_nr_waiting);
+	}
 }
 
 static bool lottery_should_pull(struct rq *rq)

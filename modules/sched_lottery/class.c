@@ -387,7 +387,7 @@ static void wakeup_preempt_lottery(struct rq *rq, struct task_struct *p, int fla
  * Return: a lottery task, or a fair one that has been lent tickets, or NULL if there
  * are none here; never NULL if a lottery task is queued.
  */
-struct task_struct *pick_task_lottery(struct rq *rq)
+struct task_struct *pick_task_lottery(LOTTERY_PICK_ARGS)
 {
 	struct task_struct *holder = rq->lottery.holder;
 
@@ -396,7 +396,7 @@ struct task_struct *pick_task_lottery(struct rq *rq)
 	if (lottery_guest_stays(rq))
 		return rq->lottery.guest;
 	if (holder && !lottery_turn_over(holder)) {
-		SCHED_WARN_ON(!task_on_rq_queued(holder));
+		WARN_ON_ONCE(!task_on_rq_queued(holder));
 		return holder;
 	}
 	return lottery_draw(rq);
@@ -490,7 +490,7 @@ static void switched_to_lottery(struct rq *rq, struct task_struct *p)
 }
 
 /* Nice values are tickets, and tickets matter in the next draw. */
-static void prio_changed_lottery(struct rq *rq, struct task_struct *p, int oldprio)
+static void prio_changed_lottery(LOTTERY_PRIO_ARGS)
 {
 }
 
@@ -504,7 +504,7 @@ static unsigned int get_rr_interval_lottery(struct rq *rq, struct task_struct *p
  * Without it, prev_balance() would go on to the fair class, whose newidle
  * balancing drops the rq lock under a CPU that has lottery work.
  */
-static int balance_lottery(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
+static int balance_lottery(LOTTERY_BALANCE_ARGS)
 {
 	lottery_balance(rq, rf);
 

@@ -11,6 +11,7 @@
 
 #include "sched.h"
 
+#include "compat.h"
 #include "currency.h"
 
 /* A turn of a task that was given none [ns]. */

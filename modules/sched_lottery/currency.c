@@ -316,7 +316,7 @@ static void lottery_free_currency(struct work_struct *work)
 		update_rq_clock(rq);
 		lottery_evict_loans(rq, &per_cpu_ptr(c->crq, cpu)->pool);
 	}
-	SCHED_WARN_ON(atomic64_read(&c->active));
+	WARN_ON_ONCE(atomic64_read(&c->active));
 
 	lottery_put_currency(c->home);
 	lottery_put_currency(c->around);

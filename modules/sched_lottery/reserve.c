@@ -168,5 +168,5 @@ bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
  */
 void lottery_unreserve(void)
 {
-	SCHED_WARN_ON(atomic_dec_return(&lottery_reserved) < 0);
+	WARN_ON_ONCE(atomic_dec_return(&lottery_reserved) < 0);
 }

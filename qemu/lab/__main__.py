@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, arch
 from lab.host.outdir import claim, owner
 from lab.paths import Paths
 
@@ -28,22 +28,32 @@ VERBS = {
     "venv": ("lab.host.venv", "make the Python environment"),
     "clean": ("lab.host.outdir", "remove what was built"),
     "check": ("lab.tree.check", "static checks of patches, C and Python"),
+    "bases": ("lab.tree.bases", "does the series apply to the kernels offered, or to a tree?"),
     "series": ("lab.tree.series", "build after every patch of the series"),
     "matrix": ("lab.matrix", "build other kernels and test the lottery class with each"),
     "mutants": ("lab.mutants", "plant faults and see who notices"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.bench", "run an experiment, or all"),
+    "trace": ("lab.trace.verb", "record a run and draw who waits for whom"),
+    "figures": ("lab.figures", "put results into the tables of the documents"),
     "report": ("lab.redraw", "plots and one HTML page of the results"),
     "compare": ("lab.compare", "two directories of results, or two runs of an instrument"),
     "plot": ("lab.plot", "draw runs of ipclat or udprate"),
+    "hdr": ("lab.hdr", "all samples of such runs as a HdrHistogram log"),
     "flood": ("lab.flood", "frames from the host to a guest's card, a cross-check"),
+    "lava": ("lab.labs.lava", "a job for LAVA that runs an experiment, and its results"),
+    "course": ("lab.course", "judge the answer to an exercise"),
+    "kcidb": ("lab.labs.kcidb", "results of the suites for KCIDB"),
     "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
 }
 
 # These are first to write into $(O).
-SET_UP = ("deps", "prepare", "config", "kernel", "deb", "rootfs", "venv")
+SET_UP = ("deps", "prepare", "config", "kernel", "bases", "deb", "rootfs", "venv")
 # These only read, or remove: on any machine.
-ANYWHERE = ("clean", "report", "compare", "plot", "check", "export")
+ANYWHERE = (
+    *("clean", "report", "figures", "compare", "plot", "hdr", "check", "export"),
+    *("lava", "kcidb"),
+)
 # Their figures are about the kernel of configs/, and no other.
 MEASURES = ("bench", "demo")
 
@@ -59,12 +69,6 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         else:
             subparsers.add_parser(name, help=summary)
     return parser.parse_args(argv)
-
-
-def require_machine(uname: os.uname_result) -> None:
-    """Kernel, compiler and emulator are those of one architecture. Raises LabError."""
-    if (uname.sysname, uname.machine) != ("Linux", "x86_64"):
-        raise LabError(f"this is {uname.sysname} on {uname.machine}: Linux on x86-64 is needed")
 
 
 def told(error: OSError, paths: Paths) -> str:
@@ -83,7 +87,7 @@ def run(argv: Sequence[str]) -> int:
     """Run a verb; its exit code."""
     args = parse(argv)
     if args.verb not in ANYWHERE:
-        require_machine(os.uname())
+        arch.require(os.environ, os.uname())
     paths = Paths.from_env()
     if args.verb in SET_UP:
         claim(paths)

@@ -25,6 +25,7 @@ from lab.report.goals import Verdict, goals_json, goals_text, missed
 from lab.report.measured import Measured, differing, first_difference, repeat_goal
 from lab.report.provenance import Provenance, collect
 from lab.report.records import write_text
+from lab.report.results import stem
 from lab.schedule import Runner, Schedule
 from lab.subjects.registry import PEERS, check_metric, lookup, names
 
@@ -49,9 +50,8 @@ class Bench:
     @property
     def stem(self) -> str:
         """Name of the result files; a partial run never overwrites a full one."""
-        if self.whole:
-            return self.experiment.name
-        return f"{self.experiment.name}-{QUICK if self.scope == FULL else self.scope}"
+        part = QUICK if self.scope == FULL else self.scope
+        return stem(self.experiment.name, FULL if self.whole else part)
 
     def boots(self) -> list[Boot]:
         """What is booted, once a run."""
@@ -86,7 +86,7 @@ def run_all(boots: list[Boot], runner: Runner, workers: int, label: str) -> list
 def made_by(paths: Paths, bench: Bench) -> Provenance:
     """What the figures depend on."""
     guests = [boot.machine for boot in bench.boots() if not boot.host]
-    models = " ".join(sorted({guest.cpu for guest in guests}))
+    models = " ".join(sorted({guest.model for guest in guests}))
     found = collect(paths, {guest.kernel for guest in guests}, Machine.qemu, models)
     # Of the first guest, with names that are the same on every machine.
     here = Paths(Path("."), Path("build"))

@@ -13,7 +13,7 @@ from typing import Any
 from lab.bench import Bench, add_jobs, run_all, write
 from lab.experiment import DEMO, measuring, require
 from lab.paths import Paths
-from lab.report.goals import Verdict, goals_text, missed
+from lab.report.goals import NOT_MEASURED, Verdict, goals_text, missed
 from lab.schedule import Runner
 from lab.subjects.registry import EXPERIMENTS, PEERS
 
@@ -33,7 +33,7 @@ def main(paths: Paths, runner: Runner, workers: int) -> int:
         measured = part.experiment.evaluate([results[boot] for boot in part.boots()])
         judged = part.experiment.judge(measured.records, part.whole)
         write(paths, part, measured.files(part.stem), judged)
-        verdicts += [verdict for verdict in judged if verdict.measured != "not measured"]
+        verdicts += [verdict for verdict in judged if verdict.measured != NOT_MEASURED]
         for path in part.experiment.draw(paths.results, paths.plots, part.stem):
             print(path)
     print(goals_text(verdicts), end="")

@@ -23,6 +23,8 @@ from lab.tree import kconfig, kernel
 COVERED = ("SCHED_CORE", "NO_HZ_FULL", "PREEMPT", "SMP", "HZ_1000")
 SELECTION = "test_guest and (test_program or test_console)"
 BLOCK = 512
+RESULTS = Path("results/matrix.json")
+"""Below $(O)."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,38 @@ def report(results: Sequence[Result]) -> int:
     return 0 if passed == len(results) else 1
 
 
+def keep(paths: Paths, results: Sequence[Result]) -> int:
+    """Write them down and tell them. 0 if all passed."""
+    paths.results.mkdir(parents=True, exist_ok=True)
+    text = json.dumps([asdict(result) for result in results], indent=1)
+    (paths.out / RESULTS).write_text(text + "\n")
+    return report(results)
+
+
+def merge(directories: Sequence[Path]) -> list[Result]:
+    """What runs elsewhere made of single configurations, each below a directory of its own.
+
+    Raises LabError for a directory without results, a configuration that is there twice, and
+    one that is nowhere: what did not run has not passed.
+    """
+    found: dict[str, Result] = {}
+    for directory in directories:
+        file = directory / RESULTS
+        try:
+            read = json.loads(file.read_text())
+            results = [Result(**{**one, "skipped": tuple(one["skipped"])}) for one in read]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise LabError(f"{file}: no results of the matrix: {error}", exit_code=1) from None
+        for result in results:
+            if result.name in found:
+                raise LabError(f"{file}: {result.name} is there twice", exit_code=1)
+            found[result.name] = result
+    missing = [name for name in MATRIX if name not in found]
+    if missing:
+        raise LabError(f"no results of {', '.join(missing)}", exit_code=1)
+    return [found[name] for name in MATRIX]
+
+
 def covered(configs: Path) -> list[str]:
     """The options of the normal kernel that need no place in the matrix, as it has them."""
     merged = kconfig.merge(configs, kconfig.GUEST)
@@ -156,6 +190,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = subparsers.add_parser("matrix", help="the short tests of the class, other kernels")
     which = f"of {', '.join(MATRIX)}; default: all"
     parser.add_argument("name", nargs="*", metavar="NAME", help=which)
+    parser.add_argument("--list", action="store_true", help="only say which there are")
+    parser.add_argument(
+        "--merge", nargs="+", type=Path, metavar="DIR", help="of runs of single ones, each its $(O)"
+    )
     parser.add_argument("-k", dest="tests", default="", help="as of pytest: only those tests")
     parser.add_argument("--llvm", action="store_true", help="clang and lld instead of gcc and ld")
     parser.add_argument("--verbose", action="store_true", help="show the commands")
@@ -165,6 +203,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _main(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     names = choose(args.name)
+    if args.list:
+        print("\n".join(names))
+        return 0
+    if args.merge:
+        return keep(paths, merge(args.merge))
     print(f"lab: with {', '.join(covered(paths.configs))}: make test", file=sys.stderr, flush=True)
     results = run(
         paths,
@@ -172,7 +215,4 @@ def _main(args: argparse.Namespace) -> int:
         lambda name: build(paths, name, args.llvm, args.verbose),
         lambda name: test(paths, name, args.tests),
     )
-    paths.results.mkdir(parents=True, exist_ok=True)
-    text = json.dumps([asdict(result) for result in results], indent=1)
-    (paths.results / "matrix.json").write_text(text + "\n")
-    return report(results)
+    return keep(paths, results)

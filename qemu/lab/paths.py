@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 
 MATRIX = ("no-core", "rt", "voluntary", "up", "ext", "kcsan", "hz250", "no-bfq")
 """Kernels of the matrix: each has its fragment in configs/matrix."""
 
-VARIANTS = ("guest", "debug", "plain", "torture", *MATRIX)
+VARIANTS = ("guest", "debug", "plain", "torture", "vng", *MATRIX)
 """Kernels: the normal one, one full of checks, one without privileged I/O to compare with,
-one for the long torture, and those of the matrix."""
+one for the long torture, one that virtme-ng boots, and those of the matrix."""
 
 PACKAGE = "package"
 """The kernel that is installed on machines; no guest of the tests runs it."""
@@ -103,6 +104,11 @@ class Paths:
         return self.out / "plots"
 
     @property
+    def traces(self) -> Path:
+        """What the kernel traced of runs, a directory a run."""
+        return self.out / "traces"
+
+    @property
     def logs(self) -> Path:
         return self.out / "logs"
 
@@ -112,6 +118,6 @@ class Paths:
             raise LabError(f"kernel '{variant}': allowed are {', '.join((*VARIANTS, PACKAGE))}")
         return self.out / f"kernel-{variant}"
 
-    def bzimage(self, variant: str = "guest") -> Path:
+    def boot_image(self, variant: str = "guest") -> Path:
         """The bootable image of a variant."""
-        return self.kernel(variant) / "arch/x86/boot/bzImage"
+        return self.kernel(variant) / ARCH.image

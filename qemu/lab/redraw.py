@@ -14,8 +14,8 @@ from typing import Any
 from lab import LabError
 from lab.paths import Paths
 from lab.report import page
-from lab.report.results import stem
-from lab.subjects.registry import lookup, names
+from lab.report.results import fullest, stem
+from lab.subjects.registry import PICTURES, lookup, names
 
 
 def main(paths: Paths, exp: str | None) -> int:
@@ -25,7 +25,8 @@ def main(paths: Paths, exp: str | None) -> int:
     one that is asked for holds nothing that can be drawn.
     """
     wanted = names() if exp is None else [lookup(exp).name]
-    stems = {name: found for name in wanted if (found := stem(paths.results, name)[0])}
+    scopes = {name: fullest(paths.results, name) for name in wanted}
+    stems = {name: stem(name, scope) for name, scope in scopes.items() if scope}
     if not stems:
         raise LabError(
             f"{paths.results}: no results of {', '.join(wanted)}: run `make bench EXP={wanted[0]}`"
@@ -40,7 +41,7 @@ def main(paths: Paths, exp: str | None) -> int:
             print(f"lab: {complaint}", file=sys.stderr)
         for file in files:
             print(file)
-    print(page.write(paths))
+    print(page.write(paths, pictured=tuple(PICTURES)))
     return 0
 
 

@@ -133,6 +133,19 @@ def patient(boot: Boot, kernel: str) -> Boot:
     return replace(boot, machine=machine, programs=programs)
 
 
+def not_debug(boot: Boot) -> Boot:
+    """The boot, but not for the kernel with checks: another one does the same to it there."""
+    return replace(boot, programs=tuple(replace(one, debug=False) for one in boot.programs))
+
+
+def with_leaks(boot: Boot) -> Boot:
+    """The boot, in which the kernel with checks looks for leaks: what it allocates comes and goes.
+
+    To note each allocation makes that kernel two to three times as slow.
+    """
+    return replace(boot, leaks=True)
+
+
 def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:
     """Boots that need the same machine as one, "ONE+OTHER", and the others as they are.
 
@@ -149,6 +162,7 @@ def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:
             group[0],
             name="+".join(boot.name for boot in group),
             machine=replace(group[0].machine, root=any(boot.machine.root for boot in group)),
+            leaks=any(boot.leaks for boot in group),
             programs=tuple(program for boot in group for program in boot.programs),
             budget_s=sum(boot.budget_s or 0.0 for boot in group) or None,
         )
@@ -157,14 +171,20 @@ def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:
 
 
 def for_debug(boots: Iterable[Boot]) -> tuple[Boot, ...]:
-    """The boots for the kernel with checks, leaks looked for at the end of each.
+    """The boots for the kernel with checks; some look for leaks at their end.
 
-    One guest for all that need the same machine: to boot it and to look for
-    leaks takes longer than most suites.
+    One guest for all that need the same machine: to boot it takes long.
     """
-    leaks = Program("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
+    look = Program("kmemleak", ("@kmemleak",), KMEMLEAK_TIMEOUT_S)
     worth_it = [patient(boot, "debug") for boot in boots if any(p.debug for p in boot.programs)]
-    return tuple(replace(boot, programs=(*boot.programs, leaks)) for boot in together(worth_it))
+    noting = (
+        replace(boot, machine=boot.machine.with_append("kmemleak=on")) if boot.leaks else boot
+        for boot in worth_it
+    )
+    return tuple(
+        replace(boot, programs=(*boot.programs, look)) if boot.leaks else boot
+        for boot in together(noting)
+    )
 
 
 def shortened(boot: Boot) -> Boot:

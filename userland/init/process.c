@@ -191,7 +191,8 @@ static bool none_left(void *arg)
 
 /*
  * For the reader of the console log: what waits for what, then every task and
- * run queue, since a task that was lost waits for nothing.
+ * run queue, since a task that was lost waits for nothing; and the timers, since one that
+ * sleeps for a while may wait for a clock that has stopped.
  */
 static void explain_hang(const struct run *run)
 {
@@ -201,6 +202,7 @@ static void explain_hang(const struct run *run)
 	write_text("/proc/sysrq-trigger", "l");
 	write_text("/proc/sysrq-trigger", "w");
 	write_text("/proc/sysrq-trigger", "t");
+	write_text("/proc/sysrq-trigger", "q");
 }
 
 /*

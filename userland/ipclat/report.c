@@ -126,25 +126,6 @@ static void put_repeats(const struct options *o, const struct chosen *c)
 	json_end();
 }
 
-/* [from, to, count], ns */
-static void put_buckets(const struct options *o, const struct chosen *c)
-{
-	double cost = clock_cost(o, c), ns = ns_of(o);
-	unsigned int b;
-
-	json_list("buckets_ns");
-	for (b = 0; b < HISTOGRAM_BUCKETS - 1; b++) {
-		if (!c->histogram->bucket[b])
-			continue;
-		json_list(NULL);
-		json_real(NULL, ((double)histogram_floor(b) - cost) * ns);
-		json_real(NULL, ((double)histogram_floor(b + 1) - cost) * ns);
-		json_number(NULL, c->histogram->bucket[b]);
-		json_end();
-	}
-	json_end();
-}
-
 static void put_result(const struct options *o, const struct chosen *c)
 {
 	struct summary s = summarise(o, c);
@@ -177,7 +158,7 @@ static void put_result(const struct options *o, const struct chosen *c)
 	json_real("distance_lognormal", s.fit.distance_lognormal);
 	put_repeats(o, c);
 	if (o->buckets)
-		put_buckets(o, c);
+		document_buckets("buckets_ns", c->histogram, clock_cost(o, c), ns);
 	json_end();
 }
 

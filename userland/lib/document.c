@@ -67,3 +67,20 @@ void document_open(void)
 	json_text("cpu_model", model);
 	json_number("cpus", count_usable_cpus());
 }
+
+void document_buckets(const char *name, const struct histogram *h, double offset, double unit)
+{
+	unsigned int b;
+
+	json_list(name);
+	for (b = 0; b < HISTOGRAM_BUCKETS - 1; b++) {
+		if (!h->bucket[b])
+			continue;
+		json_list(NULL);
+		json_real(NULL, ((double)histogram_floor(b) - offset) * unit);
+		json_real(NULL, ((double)histogram_floor(b + 1) - offset) * unit);
+		json_number(NULL, h->bucket[b]);
+		json_end();
+	}
+	json_end();
+}

@@ -12,6 +12,8 @@
 #ifndef LAB_DOCUMENT_H
 #define LAB_DOCUMENT_H
 
+#include "histogram.h"
+
 /* Of the names and units in the document: raised when a reader must know of a change. */
 #define DOCUMENT_SCHEMA	1U
 
@@ -23,5 +25,11 @@ void document_begin(void);
  * CPU model and number of CPUs that may be used.
  */
 void document_open(void);
+
+/*
+ * All samples, as a list @name of [from, to, count]: each end less @offset, times @unit.
+ * An empty list when there are none.
+ */
+void document_buckets(const char *name, const struct histogram *h, double offset, double unit);
 
 #endif /* LAB_DOCUMENT_H */

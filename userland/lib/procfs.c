@@ -121,9 +121,14 @@ int read_thread_stat(pid_t pid, pid_t tid, struct task_stat *stat)
 
 bool task_asleep(pid_t pid)
 {
+	char path[64], where[64];
 	struct task_stat stat;
 
-	return !read_task_stat(pid, &stat) && stat.state == 'S';
+	if (read_task_stat(pid, &stat) || stat.state != 'S')
+		return false;
+	/* 0 while it is queued: it was preempted on its way to sleep. */
+	snprintf(path, sizeof(path), "/proc/%d/wchan", pid);
+	return read_text(path, where, sizeof(where)) > 0 && strcmp(where, "0") != 0;
 }
 
 int read_threads(pid_t pid, pid_t *tids, unsigned int room)

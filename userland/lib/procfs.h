@@ -34,7 +34,7 @@ int read_task_stat(pid_t pid, struct task_stat *stat);
 /* The same of one thread of process @pid, times too. */
 int read_thread_stat(pid_t pid, pid_t tid, struct task_stat *stat);
 
-/* The task is in interruptible sleep. */
+/* The task is in interruptible sleep, and on no run queue any more. */
 bool task_asleep(pid_t pid);
 
 /*

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tsc.c - the CPU's own clock against the kernel's. */
-#include <cpuid.h>
 #include <stdlib.h>
 #include <time.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "args.h"
 #include "clock.h"
 #include "tsc.h"
 
 #define TRIES		101U
-#define CPUID_POWER	0x80000007U
-#define INVARIANT	8U
-#define CPUID_EXTENDED	0x80000001U
-#define RDTSCP		27U
 
 struct reading {
 	u64 ns;
@@ -66,6 +65,12 @@ static u64 measure_overhead(void)
 	return cycles[TRIES / 2];
 }
 
+#ifdef __x86_64__
+#define CPUID_POWER	0x80000007U
+#define INVARIANT	8U
+#define CPUID_EXTENDED	0x80000001U
+#define RDTSCP		27U
+
 static bool has(unsigned int leaf, unsigned int bit)
 {
 	unsigned int a, b, c, d;
@@ -73,16 +78,36 @@ static bool has(unsigned int leaf, unsigned int bit)
 	return __get_cpuid(leaf, &a, &b, &c, &d) && d >> bit & 1;
 }
 
+static void require_clock(void)
+{
+	if (!has(CPUID_EXTENDED, RDTSCP))
+		die(EXIT_UNSUPPORTED, "this CPU has no RDTSCP");
+}
+
+static bool is_invariant(void)
+{
+	return has(CPUID_POWER, INVARIANT);
+}
+#else
+/* Every arm64 CPU has its counter, and programs may read it. */
+static void require_clock(void) { }
+
+/* It never changes its rate (Arm ARM, D12.1). */
+static bool is_invariant(void)
+{
+	return true;
+}
+#endif
+
 void tsc_calibrate(struct tsc *tsc, u64 ns)
 {
 	struct reading from, to;
 
-	if (!has(CPUID_EXTENDED, RDTSCP))
-		die(EXIT_UNSUPPORTED, "this CPU has no RDTSCP");
+	require_clock();
 	from = read_both();
 	sleep_until_ns(now_ns() + ns);
 	to = read_both();
 	tsc->hz = (double)(to.cycles - from.cycles) * NSEC_PER_SEC / (double)(to.ns - from.ns);
 	tsc->overhead = measure_overhead();
-	tsc->invariant = has(CPUID_POWER, INVARIANT);
+	tsc->invariant = is_invariant();
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,6 +74,7 @@ static CREW_FN(serve)
 	ssize_t length;
 
 	(void)crew;
+	prctl(PR_SET_NAME, "application");
 	while ((length = recv(apps->fd[i], bytes, sizeof(bytes), 0)) >= 0) {
 		const struct nll_stamp *stamp = (const struct nll_stamp *)bytes;
 		u64 now = now_ns();
@@ -108,6 +110,7 @@ static CREW_FN(want_cpu)
 	u64 last = now_ns();
 
 	(void)i;
+	prctl(PR_SET_NAME, "hog");
 	if (apps->hog_idle)
 		idle_hog_become();
 	while (!load(&crew->page->stop)) {

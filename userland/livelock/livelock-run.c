@@ -21,7 +21,7 @@ struct drain {
 	struct measurement *m;
 };
 
-/* Nothing that was sent is on its way any more. */
+/* Nothing that was sent is on its way any more; a driver counts what it hands on afterwards. */
 static bool drained(void *arg)
 {
 	struct drain *d = arg;
@@ -32,7 +32,7 @@ static bool drained(void *arg)
 	m->bad = apps_bad(d->apps);
 	m->strange = apps_strange(d->apps);
 	m->socket = apps_socket_losses(d->apps);
-	return !run_missing(m);
+	return !run_missing(m) && !run_uncounted(m);
 }
 
 /* As many as can be due for one port in the window, with room for peaks. */

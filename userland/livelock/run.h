@@ -128,6 +128,9 @@ struct kernel_counts run_counts(const struct run *run);
 /* Frames that were sent and are neither received nor lost where something counts them. */
 s64 run_missing(const struct measurement *m);
 
+/* Frames that came in and are not, or not yet, in the driver's rx_packets. */
+s64 run_uncounted(const struct measurement *m);
+
 /*
  * One JSON object; false if a frame is not in exactly one place, one is there that
  * should not be, or a figure is not what it has to be.

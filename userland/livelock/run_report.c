@@ -108,6 +108,14 @@ s64 run_missing(const struct measurement *m)
 		     fate_sum(&fate));
 }
 
+s64 run_uncounted(const struct measurement *m)
+{
+	struct fate fate = fate_of(m);
+
+	return (s64)(source_sum(&m->source.total).sent - fate.ring -
+		     (m->after.stack_in - m->before.stack_in));
+}
+
 static void report_frames(const struct measurement *m)
 {
 	struct source_counts sent = source_sum(&m->source.total);
@@ -133,14 +141,13 @@ static bool all_right(const struct run_options *o, const struct apps *apps,
 		      const struct measurement *m)
 {
 	struct source_counts sent = source_sum(&m->source.total);
-	u64 in = m->after.stack_in - m->before.stack_in;
 	struct fate fate = fate_of(m);
 	const struct {
 		s64 frames;
 		const char *what;
 	} faults[] = {
 		{ run_missing(m), "are missing" },
-		{ (s64)(sent.sent - fate.ring - in), "came in and are not in rx_packets" },
+		{ run_uncounted(m), "came in and are not in rx_packets" },
 		{ (s64)m->bad, "are malformed and were received" },
 		{ (s64)m->strange, "are none of the source's" },
 		{ (s64)apps_disorder(apps), "are out of order" },

@@ -151,11 +151,26 @@ static void undo(const struct request *r, unsigned int done)
 		set(r, r->change[done].name, r->change[done].before);
 }
 
+/* The mode is set last, so that the device is never in the new mode with an old number. */
+static void put_mode_last(struct request *r)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < r->changes; i++)
+		if (!r->change[i].name) {
+			struct change mode = r->change[i];
+
+			r->change[i] = r->change[i + 1];
+			r->change[i + 1] = mode;
+		}
+}
+
 static void apply(struct request *r)
 {
 	unsigned int i;
 	int error;
 
+	put_mode_last(r);
 	for (i = 0; i < r->changes; i++) {
 		struct change *c = &r->change[i];
 
@@ -297,6 +312,16 @@ static int get_by(struct request *r, const struct decider *by, char *text)
 	return get(r, 0, text);
 }
 
+static bool is_changed(const struct request *r, unsigned int name)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->changes; i++)
+		if (r->change[i].name == name)
+			return true;
+	return false;
+}
+
 static void parse_operands(int argc, char **argv, struct request *r)
 {
 	char text[TEXT_MAX];
@@ -318,18 +343,17 @@ static void parse_operands(int argc, char **argv, struct request *r)
 		die(EXIT_UNSUPPORTED, "device '%s': this kernel has no CONFIG_NET_GOVERNOR",
 		    r->nic.name);
 	for (; optind < argc; optind += 2) {
-		struct change *c = &r->change[r->changes];
+		unsigned int name = name_of(r->by, argv[optind]);
 
-		if (r->changes == r->by->names)
-			die(EXIT_USAGE, "more than %u changes", r->by->names);
-		c->name = name_of(r->by, argv[optind]);
-		if (r->napi && c->name)
+		if (is_changed(r, name))
+			die(EXIT_USAGE, "name '%s': given twice", argv[optind]);
+		if (r->napi && name)
 			die(EXIT_USAGE, "name '%s': of one instance only mode can be set",
 			    argv[optind]);
 		if (optind + 1 == argc)
 			die(EXIT_USAGE, "name '%s': a value is missing", argv[optind]);
-		c->value = argv[optind + 1];
-		r->changes++;
+		r->change[r->changes].name = name;
+		r->change[r->changes++].value = argv[optind + 1];
 	}
 }
 

@@ -68,6 +68,7 @@ void transmit_start(struct transmit *t, const struct nic *nics, unsigned int cou
 	if (!t->pid) {
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 			_exit(EXIT_FAILED);
+		prctl(PR_SET_NAME, "sender");
 		run(fd, nics, count, t->sent);
 	}
 	close(fd);

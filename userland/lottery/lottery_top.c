@@ -30,6 +30,7 @@ struct options {
 	u32 count;		/* 0: until it is ended */
 	enum top_sort sort;
 	bool batch;
+	const char *trace;	/* NULL: the kernel, now */
 };
 
 static atomic_bool on_screen;	/* signal handlers look at it */
@@ -42,6 +43,7 @@ static void parse(int argc, char **argv, struct options *o, const char *usage)
 		{ "count", required_argument, NULL, 'n' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "batch", no_argument, NULL, 'b' },
+		{ "trace", required_argument, NULL, 'T' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
@@ -61,6 +63,9 @@ static void parse(int argc, char **argv, struct options *o, const char *usage)
 			break;
 		case 'b':
 			o->batch = true;
+			break;
+		case 'T':
+			o->trace = optarg;
 			break;
 		case 'h':
 			args_help(usage);
@@ -170,6 +175,11 @@ int lottery_top(int argc, char **argv, const char *usage)
 	u32 i;
 
 	parse(argc, argv, &o, usage);
+	if (o.trace) {
+		top_trace(o.trace, &looks[1], &looks[0]);
+		show(&o, &looks[1], &looks[0]);
+		return EXIT_GOOD;
+	}
 	if (access(LOTTERY_PROC, F_OK))
 		die(EXIT_UNSUPPORTED, LOTTERY_MISSING);
 	handle(SIGINT, on_end);

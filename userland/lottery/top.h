@@ -47,10 +47,20 @@ struct top_look {
 	size_t count;
 	size_t room;
 	bool due_known;
+	bool recorded;		/* whence its tickets are, and quanta, is not known */
 };
 
 /* All lottery tasks that /proc shows; @look is empty or has been used before. */
 void top_look(struct top_look *look);
+
+/*
+ * A recording, as trace-cmd report prints it, as one look of all of it; "-" is the
+ * standard input. Exits with EXIT_FAILED where it cannot be read or tells nothing.
+ */
+void top_trace(const char *path, struct top_look *look, struct top_look *before);
+
+/* A name can hold anything, and a terminal obeys what it is sent. */
+void copy_printable(char *to, const char *from);
 
 /* What has happened since @before, whose tasks it sorts. */
 void top_compare(struct top_look *look, struct top_look *before);

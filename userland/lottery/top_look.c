@@ -58,8 +58,7 @@ static u32 read_worth(pid_t pid, pid_t tid, u32 tickets)
 	return line && sscanf(line + strlen(field), " : %u", &worth) == 1 ? worth : tickets;
 }
 
-/* A name can hold anything, and a terminal obeys what it is sent. */
-static void copy_printable(char *to, const char *from)
+void copy_printable(char *to, const char *from)
 {
 	for (; *from; from++)
 		*to++ = *from < ' ' || *from > '~' ? '?' : *from;

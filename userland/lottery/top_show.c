@@ -47,12 +47,17 @@ static void show_cpus(const struct top_look *look, const struct top_look *before
 
 static void show_task(const struct top_look *look, const struct top_task *t, const char *end)
 {
+	const char *from = t->derived ? "nice" : "given";
 	char quantum[24] = "tick";
 
+	if (look->recorded) {
+		from = "-";
+		snprintf(quantum, sizeof(quantum), "-");
+	}
 	if (t->quantum_ns)
 		snprintf(quantum, sizeof(quantum), "%lluus", t->quantum_ns / NSEC_PER_USEC);
 	printf("%7d %3u %c %7u %-5s %7u %9s", t->tid, t->cpu, t->state, t->tickets,
-	       t->derived ? "nice" : "given", t->worth, quantum);
+	       from, t->worth, quantum);
 	put_real(6, look->due_known && t->wanted, 100 * t->due);
 	put_real(6, t->known, 100 * t->got);
 	put_real(8, t->known && t->runs, t->runs_s);

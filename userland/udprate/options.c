@@ -59,6 +59,7 @@ static const char usage[] =
 "      --hog-tickets N   ... as lottery tasks with N tickets each\n"
 "      --samples FILE    the bytes of each second, CSV\n"
 "      --json            one JSON object\n"
+"      --buckets         with all gaps and delays in it\n"
 "  -h, --help            this text\n"
 "  -V, --version         the version\n";
 
@@ -67,6 +68,7 @@ enum {
 	OPT_SD, OPT_ON, OPT_OFF, OPT_DEPTH,
 	OPT_PERIOD, OPT_SEED, OPT_QUANTUM, OPT_SPIN, OPT_METHOD, OPT_TXTIME, OPT_NAIVE,
 	OPT_BEST_EFFORT, OPT_STRICT, OPT_POLICY, OPT_HOGS, OPT_HOG_TICKETS, OPT_SAMPLES, OPT_JSON,
+	OPT_BUCKETS,
 };
 
 static const struct option longs[] = {
@@ -99,6 +101,7 @@ static const struct option longs[] = {
 	{ "hog-tickets", required_argument, NULL, OPT_HOG_TICKETS },
 	{ "samples", required_argument, NULL, OPT_SAMPLES },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "buckets", no_argument, NULL, OPT_BUCKETS },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ }
@@ -271,6 +274,9 @@ static bool parse_way(int c, struct options *o)
 	case OPT_JSON:
 		o->json = true;
 		return true;
+	case OPT_BUCKETS:
+		o->buckets = true;
+		return true;
 	}
 	return false;
 }
@@ -280,7 +286,7 @@ static bool for_receiver(int c)
 {
 	static const int allowed[] = {
 		't', 'p', 'h', 'V', '?', ':', OPT_RECEIVE, OPT_WAIT, OPT_STRICT, OPT_POLICY,
-		OPT_JSON,
+		OPT_JSON, OPT_BUCKETS,
 	};
 	unsigned int i;
 
@@ -318,6 +324,8 @@ static void check(struct options *o)
 	struct plan plan;
 
 	o->plan.stop_ns = o->time_ns;
+	if (o->buckets && !o->json)
+		die(EXIT_USAGE, "--buckets needs --json");
 	if (o->receive)
 		return;
 	if (!o->time_ns)

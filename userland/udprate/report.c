@@ -80,7 +80,7 @@ void summarize(const struct run *run, struct summary *s)
 	s->elapsed_s = (double)end_ns / NSEC_PER_SEC;
 }
 
-static void json_times(const char *what, const struct histogram *h)
+static void json_times(const struct options *o, const char *what, const struct histogram *h)
 {
 	char key[32];
 	unsigned int i;
@@ -91,6 +91,9 @@ static void json_times(const char *what, const struct histogram *h)
 	}
 	snprintf(key, sizeof(key), "%s_us_max", what);
 	json_real(key, (double)h->max / NSEC_PER_USEC);
+	snprintf(key, sizeof(key), "%s_us_buckets", what);
+	if (o->buckets)
+		document_buckets(key, h, 0, 1.0 / NSEC_PER_USEC);
 }
 
 static void print_times(const char *what, const struct histogram *h)
@@ -170,7 +173,7 @@ static void print_holes(const struct holes *h)
 		       h->count - i + h->unnamed);
 }
 
-static void json_received(const struct received *r)
+static void json_received(const struct options *o, const struct received *r)
 {
 	struct fates f = fates_of(r);
 
@@ -182,7 +185,7 @@ static void json_received(const struct received *r)
 	json_number("strangers", r->strangers);
 	json_real("received_mbps", arrived_mbps(r));
 	json_holes(&r->holes);
-	json_times("received_gap", &r->gap);
+	json_times(o, "received_gap", &r->gap);
 }
 
 static void print_received(const struct received *r)
@@ -278,12 +281,12 @@ void report_sent(const struct options *o, const struct outcome *out)
 	json_number("refused", s->refused);
 	json_number("dropped", s->dropped);
 	json_number("failed", s->failed);
-	json_times("gap", &s->gap);
-	json_times("late", &s->late);
+	json_times(o, "gap", &s->gap);
+	json_times(o, "late", &s->late);
 	json_bool("interrupted", interrupted());
 	json_bool("arrival_known", out->known);
 	if (out->known)
-		json_received(&out->received);
+		json_received(o, &out->received);
 	json_close();
 }
 
@@ -298,7 +301,7 @@ void report_received(const struct options *o, const struct received *r)
 	}
 	document_open();
 	json_text("mode", "receive");
-	json_received(r);
+	json_received(o, r);
 	json_close();
 }
 

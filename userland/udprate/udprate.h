@@ -54,6 +54,7 @@ struct options {
 	const char *samples_path;
 	FILE *samples;		/* is open before anything is sent */
 	bool json;
+	bool buckets;		/* all samples are in the JSON object */
 };
 
 /* What a worker leaves behind, in memory shared with the launcher. */

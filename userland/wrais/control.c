@@ -20,6 +20,7 @@ const char *const wrais_parts[] = {
 const struct wrais_knob wrais_knobs[] = {
 	{ "dirty_headroom_pct", 25, 1, 25 },
 	{ "nap_ms", 10, 1, 200 },
+	{ "fill_ms", 25, 1, 1000 },
 	{ "floor_pct", 5, 0, 50 },
 	{ "floor_window_ms", 30000, 1000, 300000 },
 	{ "random_pct", 30, 1, 100 },

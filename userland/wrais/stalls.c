@@ -7,6 +7,7 @@
 #include "args.h"
 #include "memory.h"
 #include "stalls.h"
+#include "traceline.h"
 
 #define ROOM_STEP	64U
 
@@ -65,27 +66,6 @@ void stalls_follow(struct stalls *s, pid_t tid)
 u64 stalls_lost(const struct stalls *s)
 {
 	return s->lost;
-}
-
-/* The number behind @key, -1 when there is none. */
-static long number_after(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at ? strtol(at + strlen(key), NULL, 10) : -1;
-}
-
-/* "   123.456789" that ends at @end. */
-static u64 time_before(const char *line, const char *end)
-{
-	unsigned long long seconds, micros;
-	const char *start = end;
-
-	while (start > line && start[-1] != ' ')
-		start--;
-	if (sscanf(start, "%llu.%llu", &seconds, &micros) != 2)
-		return 0;
-	return seconds * NSEC_PER_SEC + micros * NSEC_PER_USEC;
 }
 
 /* "   comm-pid   [000]" at the start of the line. */
@@ -152,30 +132,28 @@ static void event(struct stalls *s, const char *line)
 {
 	const char *fields;
 	struct stall *task;
+	u64 now;
 
-	fields = strstr(line, ": sched_switch: ");
+	fields = trace_fields(line, ": sched_switch:", &now);
 	if (fields) {
-		u64 now = time_before(line, fields);
-
-		fields += strlen(": sched_switch: ");
-		task = find(s, number_after(fields, " next_pid="));
+		task = find(s, trace_number(fields, " next_pid="));
 		if (task)
 			runs_again(s, task, now);
-		task = find(s, number_after(fields, " prev_pid="));
+		task = find(s, trace_number(fields, " prev_pid="));
 		if (task)
 			goes_to_sleep(s, task, fields, now);
 		return;
 	}
-	fields = strstr(line, ": sched_waking: ");
+	fields = trace_fields(line, ": sched_waking:", &now);
 	if (fields) {
-		task = find(s, number_after(fields, " pid="));
+		task = find(s, trace_number(fields, " pid="));
 		if (task)
-			is_woken(task, line, time_before(line, fields));
+			is_woken(task, line, now);
 		return;
 	}
-	fields = strstr(line, ": sched_process_fork: ");
-	if (fields && find(s, number_after(fields, " pid=")))
-		stalls_follow(s, (pid_t)number_after(fields, " child_pid="));
+	fields = trace_fields(line, ": sched_process_fork:", &now);
+	if (fields && find(s, trace_number(fields, " pid=")))
+		stalls_follow(s, (pid_t)trace_number(fields, " child_pid="));
 }
 
 /* The innermost functions are those that made the trace. */
@@ -188,26 +166,25 @@ static bool of_trace(const char *name)
 static void add_function(struct stall *task, const char *name)
 {
 	size_t used = strlen(task->stack);
+	int length = (int)strcspn(name, " ");	/* trace-cmd says where it is, too */
 
-	snprintf(task->stack + used, sizeof(task->stack) - used, "%s%s", used ? "\n" : "", name);
+	snprintf(task->stack + used, sizeof(task->stack) - used, "%s%.*s", used ? "\n" : "",
+		 length, name);
 }
 
 void stalls_line(struct stalls *s, const char *line)
 {
-	const char *lost;
+	const char *name = line + strspn(line, " ");
 
-	if (!strncmp(line, " => ", 4)) {
-		if (s->in_stack && s->stack_of && !of_trace(line + 4))
-			add_function(s->stack_of, line + 4);
+	if (!strncmp(name, "=> ", 3)) {
+		if (s->in_stack && s->stack_of && !of_trace(name + 3))
+			add_function(s->stack_of, name + 3);
 		return;
 	}
-	s->in_stack = strstr(line, ": <stack trace>") || strstr(line, ":  <stack trace>");
+	s->in_stack = strstr(line, " <stack trace");
 	if (s->in_stack)
 		return;
 	s->stack_of = NULL;
-	lost = strstr(line, " [LOST ");
-	if (lost)
-		s->lost += strtoull(lost + strlen(" [LOST "), NULL, 10);
-	else
+	if (!trace_loses(line, &s->lost))
 		event(s, line);
 }

@@ -15,7 +15,7 @@ struct stall {
 	pid_t tid;
 	char comm[COMM_MAX];
 	char state;		/* 'D', 'S' ... */
-	u64 begin_ns;		/* CLOCK_MONOTONIC, a multiple of 1 us */
+	u64 begin_ns;		/* CLOCK_MONOTONIC, as exact as the trace */
 	u64 woken_ns;		/* 0: not seen */
 	u64 end_ns;
 	char waker[COMM_MAX + 16];	/* comm-pid, empty: not seen */
@@ -31,7 +31,7 @@ void stalls_free(struct stalls *s);
 /* Follow this thread; what it forks is followed by itself. */
 void stalls_follow(struct stalls *s, pid_t tid);
 
-/* A line of the trace, without its newline. */
+/* A line of the trace, of the kernel or of trace-cmd report, without its newline. */
 void stalls_line(struct stalls *s, const char *line);
 
 /* Report the waits that are still under way at @now_ns. */

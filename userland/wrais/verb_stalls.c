@@ -22,6 +22,7 @@
 #include "stalls.h"
 #include "target.h"
 #include "tracefs.h"
+#include "traceline.h"
 #include "verbs.h"
 
 #define THRESHOLD_MS	300U
@@ -31,21 +32,20 @@
 /* The kernel's buffer lasts longer than this between two looks. */
 #define LOOK_MS		100
 
-#define LINE_SIZE	4096U
-
 struct watch {
 	u64 threshold_ns;
 	u64 deadline_ns;	/* ~0: none */
 	bool all;
 	bool json;
 	pid_t pid;		/* 0 for a command */
+	const char *trace;	/* NULL: the kernel's, now */
 	u64 count;
 	u64 longest_ns;
 	u64 sum_ns;
 	struct stalls *stalls;
 	char instance[32];
 	int pipe;		/* of the trace */
-	char line[LINE_SIZE];	/* the start of the next line */
+	char line[TRACE_LINE_MAX];	/* the start of the next line */
 	size_t used;
 };
 
@@ -59,6 +59,7 @@ static u64 parse(int argc, char **argv, struct watch *w)
 		{ "pid", required_argument, NULL, 'p' },
 		{ "all-tasks", no_argument, NULL, 'a' },
 		{ "seconds", required_argument, NULL, 's' },
+		{ "trace", required_argument, NULL, 'T' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -82,6 +83,9 @@ static u64 parse(int argc, char **argv, struct watch *w)
 		case 's':
 			seconds = args_number("--seconds", optarg, 1, SECONDS_MAX);
 			break;
+		case 'T':
+			w->trace = optarg;
+			break;
 		case 'j':
 			w->json = true;
 			break;
@@ -95,6 +99,8 @@ static u64 parse(int argc, char **argv, struct watch *w)
 	}
 	if (w->pid)
 		args_no_more(argc, argv, optind);
+	else if (w->trace)
+		die(EXIT_USAGE, "--trace: -p PID says whose waits, try --help");
 	else if (optind == argc)
 		die(EXIT_USAGE, "-p PID or -- COMMAND is missing, try --help");
 	return seconds;
@@ -309,10 +315,7 @@ static void observe(struct watch *w, pid_t pid, int stop)
 
 static void summary(const struct watch *w)
 {
-	u64 lost = stalls_lost(w->stalls);
-
-	if (lost)
-		complain("%llu events of the trace were lost", lost);
+	trace_complain(stalls_lost(w->stalls));
 	if (!w->json)
 		printf("%llu waits over %llu ms, %.1f ms in all, the longest %.1f ms\n",
 		       w->count, w->threshold_ns / NSEC_PER_MSEC,
@@ -333,6 +336,21 @@ static int end_command(pid_t pid)
 	return exit_code_of(status);
 }
 
+static void take_line(void *arg, const char *line)
+{
+	stalls_line(arg, line);
+}
+
+/* What was recorded before, by whoever: as trace-cmd report prints it. */
+static int from_trace(struct watch *w)
+{
+	stalls_follow(w->stalls, w->pid);
+	trace_read(w->trace, take_line, w->stalls);
+	summary(w);
+	stalls_free(w->stalls);
+	return EXIT_GOOD;
+}
+
 int verb_stalls(int argc, char **argv)
 {
 	struct watch *w = &watch;
@@ -340,8 +358,10 @@ int verb_stalls(int argc, char **argv)
 	int stop, gate = -1, code = EXIT_GOOD;
 	pid_t pid = w->pid;
 
-	make_instance(w);
 	w->stalls = stalls_new(report, w);
+	if (w->trace)
+		return from_trace(w);
+	make_instance(w);
 	if (pid) {
 		follow_threads(w);
 	} else {

@@ -10,7 +10,7 @@
 struct backing_dev_info;
 
 /**
- * struct wrais_waits - how many privileged tasks sleep for somebody's I/O
+ * struct wrais_waits - how many tasks sleep for somebody's I/O
  * @waiters: so many
  * @since: when the last of them began [jiffies]
  * @carrier: of an I/O context: others wait for its I/O, so that it must be known
@@ -31,6 +31,9 @@ struct wrais_waits {
  * @written_at: when somebody privileged was to wait for its writeback last
  * @flusher: who waits until its dirty pages are written
  * @journal: who waits for a journal on it
+ * @metadata: who waits for a buffer of it that is read or written
+ * @handles: who waits for one with a handle of a journal, and is not privileged
+ * @tags: who waits for a tag with a handle of a journal
  * @below: where its pages are dirty again once they are written, or NULL; it does
  *	not change while anybody has the device open for writing
  */
@@ -39,6 +42,9 @@ struct wrais_bdi {
 	unsigned long written_at;
 	struct wrais_waits flusher;
 	struct wrais_waits journal;
+	struct wrais_waits metadata;
+	struct wrais_waits handles;
+	struct wrais_waits tags;
 	struct backing_dev_info *below;
 };
 

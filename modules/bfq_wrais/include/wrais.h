@@ -19,10 +19,12 @@
 struct backing_dev_info;
 struct bio;
 struct blkcg_gq;
+struct block_device;
 struct folio;
 struct journal_s;
 struct request;
 struct request_queue;
+struct wrais_waits;
 
 /* What wrais_acts_for() returns if there is nothing to take back. */
 #define WRAIS_ACTS_FOR_NOBODY	(-1)
@@ -269,6 +271,10 @@ bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi);
 void __wrais_flusher_wait_end(struct backing_dev_info *bdi);
 struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio);
 void __wrais_folio_wait_end(struct blkcg_gq *blkg);
+struct wrais_waits *__wrais_metadata_wait_begin(struct block_device *bdev);
+void __wrais_metadata_wait_end(struct wrais_waits *waits);
+struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf);
+void __wrais_tag_wait_end(struct wrais_waits *waits);
 bool __wrais_journal_wait_begin(struct journal_s *journal);
 void __wrais_journal_wait_end(struct journal_s *journal);
 void wrais_journal_starts(struct journal_s *journal);
@@ -336,6 +342,69 @@ static inline void wrais_folio_wait_end(struct blkcg_gq *waited)
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 	if (waited)
 		__wrais_folio_wait_end(waited);
+#endif
+}
+
+/**
+ * wrais_metadata_wait_begin() - the current task is about to sleep for a buffer
+ * @bdev: of this device; it is read or written, or who can use it waits for that
+ *
+ * Until wrais_metadata_wait_end(), requests for metadata of that device are served as
+ * if they were privileged, if the current task is; and before all others, within what
+ * those have that are overdue, if it holds a handle.
+ *
+ * Return: what to hand to wrais_metadata_wait_end().
+ */
+static inline struct wrais_waits *wrais_metadata_wait_begin(struct block_device *bdev)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (wrais_on(WRAIS_INHERIT))
+		return __wrais_metadata_wait_begin(bdev);
+#endif
+	return NULL;
+}
+
+/**
+ * wrais_metadata_wait_end() - the current task has slept
+ * @waited: what wrais_metadata_wait_begin() returned
+ */
+static inline void wrais_metadata_wait_end(struct wrais_waits *waited)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (waited)
+		__wrais_metadata_wait_end(waited);
+#endif
+}
+
+/**
+ * wrais_tag_wait_begin() - the current task is about to sleep for a tag
+ * @q: of this queue
+ * @opf: what it wants to do; nothing is done for a sync request
+ *
+ * Until wrais_tag_wait_end(), writeback to that device goes first if the current task
+ * holds a handle: as if it were privileged where somebody privileged waits for the
+ * journal, or else within what the others have that is overdue.
+ *
+ * Return: what to hand to wrais_tag_wait_end().
+ */
+static inline struct wrais_waits *wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (wrais_on(WRAIS_INHERIT))
+		return __wrais_tag_wait_begin(q, opf);
+#endif
+	return NULL;
+}
+
+/**
+ * wrais_tag_wait_end() - the current task has a tag
+ * @waited: what wrais_tag_wait_begin() returned
+ */
+static inline void wrais_tag_wait_end(struct wrais_waits *waited)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (waited)
+		__wrais_tag_wait_end(waited);
 #endif
 }
 

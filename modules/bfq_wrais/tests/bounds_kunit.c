@@ -5,6 +5,7 @@
  */
 
 #include <kunit/test.h>
+#include <linux/backing-dev-defs.h>
 #include <linux/mm.h>
 
 #include "bfq_wrais/internal.h"
@@ -27,6 +28,42 @@ static void bounds_room(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_has_room(2000, 1000, 10000));
 	/* A device that has no share has no room, were it clean. */
 	KUNIT_EXPECT_FALSE(test, wrais_has_room(0, 0, 10000));
+}
+
+/* Of few tags, the privileged have one of their own, and what is exempt another. */
+static void bounds_spare(struct kunit *test)
+{
+	static const struct {
+		unsigned int tags, reads, exempt;
+	} cases[] = {
+		{ 64, 48, 56 }, { 8, 6, 7 }, { 4, 2, 3 }, { 3, 1, 2 }, { 2, 1, 1 }, { 1, 1, 1 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		KUNIT_EXPECT_EQ(test, wrais_tags_for_reads(cases[i].tags), cases[i].reads);
+		KUNIT_EXPECT_EQ(test, wrais_tags_for_exempt(cases[i].tags), cases[i].exempt);
+	}
+}
+
+/* They leave nothing as long as nobody privileged has used the device. */
+static void bounds_active(struct kunit *test)
+{
+	struct request_queue *queue = kunit_kzalloc(test, sizeof(*queue), GFP_KERNEL);
+	struct gendisk *disk = kunit_kzalloc(test, sizeof(*disk), GFP_KERNEL);
+	struct backing_dev_info *bdi = kunit_kzalloc(test, sizeof(*bdi), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, queue);
+	KUNIT_ASSERT_NOT_NULL(test, disk);
+	KUNIT_ASSERT_NOT_NULL(test, bdi);
+	queue->nr_requests = 64;
+	queue->disk = disk;
+	disk->bdi = bdi;
+	KUNIT_EXPECT_EQ(test, __wrais_read_tags(queue), 64);
+	wrais_note_active(&bdi->wrais);
+	KUNIT_EXPECT_EQ(test, __wrais_read_tags(queue), 48);
+	bdi->wrais.active_at -= WRAIS_ACTIVE_FOR + 1;
+	KUNIT_EXPECT_EQ(test, __wrais_read_tags(queue), 64);
 }
 
 /* Who naps looks often, and never waits for longer than it had to. */
@@ -204,16 +241,22 @@ static void bounds_overdue(struct kunit *test)
 	u64 privileged = 0, others = 0;
 	int i;
 
-	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev));
+	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev, true));
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
-	for (i = 0; wrais_overdue_may_go(&dev) && i < 1000; i++) {
+	/* What goes at once leaves some to what has waited. */
+	for (i = 0; wrais_overdue_may_go(&dev, false) && i < 1000; i++) {
 		dev.overdue = true;
 		wrais_charge(&dev, WRAIS_OTHERS, 24);
 	}
-	KUNIT_EXPECT_EQ(test, i, 7);
+	KUNIT_EXPECT_EQ(test, i, 4);
+	for (i = 0; wrais_overdue_may_go(&dev, true) && i < 1000; i++) {
+		dev.overdue = true;
+		wrais_charge(&dev, WRAIS_OTHERS, 24);
+	}
+	KUNIT_EXPECT_EQ(test, i, 3);
 
 	for (i = 0; i < 10000; i++) {
-		dev.overdue = wrais_overdue_may_go(&dev);
+		dev.overdue = wrais_overdue_may_go(&dev, true);
 		others += dev.overdue ? 1040 : 0;
 		privileged += dev.overdue ? 0 : 528;
 		wrais_charge(&dev, dev.overdue ? WRAIS_OTHERS : WRAIS_PRIVILEGED,
@@ -227,7 +270,7 @@ static void bounds_overdue(struct kunit *test)
 	dev.overdue = true;
 	wrais_charge(&dev, WRAIS_OTHERS, 24);
 	wrais_charge(&dev, WRAIS_OTHERS, 1000000);
-	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev));
+	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, true));
 }
 
 /* Who reads little at a time gets as much as who reads much, but nothing for idle times. */
@@ -263,6 +306,8 @@ static void bounds_fair(struct kunit *test)
 static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_room),
+	KUNIT_CASE(bounds_spare),
+	KUNIT_CASE(bounds_active),
 	KUNIT_CASE(bounds_nap),
 	KUNIT_CASE(bounds_waits),
 	KUNIT_CASE(bounds_start_is_free),

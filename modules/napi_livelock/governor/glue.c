@@ -16,6 +16,7 @@
 
 #include <linux/nll/governor.h>
 
+#include "compat.h"
 #include "cost.h"
 #include "decide.h"
 #include "hot.h"
@@ -262,6 +263,5 @@ static enum hrtimer_restart nll_backlog_timer(struct hrtimer *timer)
  */
 void __init nll_backlog_init(struct napi_struct *n)
 {
-	hrtimer_init(&n->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
-	n->timer.function = nll_backlog_timer;
+	hrtimer_setup(&n->timer, nll_backlog_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 }

@@ -303,6 +303,6 @@ static struct kunit_suite nll_governor_suite = {
 
 kunit_test_suite(nll_governor_suite);
 
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_DESCRIPTION("KUnit tests of the receive governor");
 MODULE_LICENSE("GPL");

@@ -32,7 +32,6 @@
 #include <linux/spinlock.h>
 #include <linux/udp.h>
 #include <net/addrconf.h>
-#include <net/hotdata.h>
 #include <net/inet_sock.h>
 #include <net/ip.h>
 #include <net/sock.h>
@@ -40,6 +39,7 @@
 
 #include <linux/nll/governor.h>
 
+#include "compat.h"
 #include "hot.h"
 
 /* What tells flows apart. An address of IPv4 is the first word of its place. */
@@ -232,7 +232,7 @@ static bool nll_hot_path_is_plain(const struct sk_buff *skb)
 
 	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
 	       !netif_is_l3_slave(dev) && list_empty(&dev->ptype_all) &&
-	       list_empty(&net_hotdata.ptype_all) && !nll_hot_is_hooked(dev) &&
+	       list_empty(nll_see_all(dev_net(dev))) && !nll_hot_is_hooked(dev) &&
 	       !nll_hot_is_router(dev);
 }
 
@@ -278,13 +278,11 @@ static struct sock *nll_hot_lookup(const struct nll_flow *flow)
 
 #if IS_BUILTIN(CONFIG_IPV6)
 	if (flow->protocol == htons(ETH_P_IPV6))
-		return __udp6_lib_lookup(net, &flow->saddr, flow->source, &flow->daddr,
-					 flow->dest, flow->dev->ifindex, 0,
-					 net->ipv4.udp_table, NULL);
+		return nll_udp6_lookup(net, &flow->saddr, flow->source, &flow->daddr,
+				       flow->dest, flow->dev->ifindex);
 #endif
-	return __udp4_lib_lookup(net, flow->saddr.s6_addr32[0], flow->source,
-				 flow->daddr.s6_addr32[0], flow->dest, flow->dev->ifindex, 0,
-				 net->ipv4.udp_table, NULL);
+	return nll_udp4_lookup(net, flow->saddr.s6_addr32[0], flow->source,
+			       flow->daddr.s6_addr32[0], flow->dest, flow->dev->ifindex);
 }
 
 /**

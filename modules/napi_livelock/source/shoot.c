@@ -2,6 +2,7 @@
 /* shoot.c - the timer that sends what is due. */
 #include <linux/io.h>
 
+#include "../compat.h"
 #include "source.h"
 
 /* All frames of a shot are on the wire when the tail has been written. */
@@ -110,8 +111,7 @@ static enum hrtimer_restart shoot(struct hrtimer *timer)
  */
 void nll_shoot_init(struct nll_source *s)
 {
-	hrtimer_init(&s->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED);
-	s->timer.function = shoot;
+	hrtimer_setup(&s->timer, shoot, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED);
 }
 
 /* Targets begin one after the other, so that their frames do not meet. */

@@ -18,9 +18,12 @@
 
 #include "source.h"
 
-static int is_virtio(struct device *dev, void *data)
+static int take_virtio(struct device *dev, void *found)
 {
-	return is_virtio_device(dev);
+	if (!is_virtio_device(dev))
+		return 0;
+	*(struct device **)found = get_device(dev);
+	return 1;
 }
 
 /* Its driver has found an address and agreed on split rings; it does not go meanwhile. */
@@ -45,9 +48,10 @@ static bool is_fit(struct virtio_device *vdev, u8 *address)
  */
 struct virtio_device *nll_virtio_get(struct pci_dev *pdev, u8 *address)
 {
-	struct device *dev = device_find_child(&pdev->dev, NULL, is_virtio);
+	struct device *dev = NULL;
 	bool fit;
 
+	device_for_each_child(&pdev->dev, &dev, take_virtio);
 	if (!dev)
 		return NULL;
 	device_lock(dev);

@@ -8,5 +8,5 @@
 kunit_test_suites(&nll_frame_suite, &nll_rx_suite);
 
 MODULE_DESCRIPTION("KUnit tests of napi_livelock");
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_LICENSE("GPL");

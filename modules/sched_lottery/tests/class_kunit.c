@@ -101,7 +101,7 @@ static struct task_struct *class_pick(struct rq *rq)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&rq->__lock, flags);
-	p = lottery_sched_class.pick_task(rq);
+	p = lottery_pick(rq);
 	raw_spin_unlock_irqrestore(&rq->__lock, flags);
 	return p;
 }

@@ -224,7 +224,7 @@ static void currency_is_drawn(struct kunit *test)
 
 		raw_spin_lock_irqsave(&f->rq->__lock, flags);
 		f->rq->lottery.holder = NULL;
-		p = lottery_sched_class.pick_task(f->rq);
+		p = lottery_pick(f->rq);
 		raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
 		for (i = 0; i < TASKS; i++)
 			won[i] += f->task[i] == p;

@@ -110,6 +110,7 @@ class Boot:
 
     disk is a file system that the guest finds as extents in /lab/disk. defer
     keeps all output in the guest's memory until the last program is done. With
+    leaks the kernel with checks looks for lost memory at the end. With
     host there is no guest: the programs run here, before any guest. budget_s
     are the host seconds that it may take on two cores. mode says what PID 1 does:
     one program after the other, a shell on terminal, or one command whose
@@ -123,6 +124,7 @@ class Boot:
     disk: FileSystem | None = None
     defer: bool = False
     host: bool = False
+    leaks: bool = False
     budget_s: float | None = None
     mode: str = "plan"
     terminal: Terminal | None = None

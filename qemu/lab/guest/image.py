@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.host.program import run
 from lab.paths import Paths
 
@@ -22,8 +23,6 @@ LINK = re.compile(r"slink (\S+) \d+ \d+ \d+ (\S+)")
 LINKS_MAX = 40
 ELF = b"\x7fELF"
 NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(\S+)\]")
-LIBRARIES = "lib/x86_64-linux-gnu"
-LOADER = "ld-linux-x86-64.so.2"
 
 
 def _read(image: Path, *args: str) -> bytes:
@@ -68,10 +67,7 @@ def libraries(file: Path) -> list[str]:
         if start.read(len(ELF)) != ELF:
             return []
     said = run("readelf", "--dynamic", "--wide", str(file)).said
-    return [
-        f"lib64/{name}" if name == LOADER else f"{LIBRARIES}/{name}"
-        for name in NEEDED.findall(said)
-    ]
+    return [ARCH.library(name) for name in NEEDED.findall(said)]
 
 
 def extra(paths: Paths, names: Collection[str], log_dir: Path) -> dict[str, Path]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.guest.nics import Nic
 from lab.guest.protocol import RESULT_PORT, ROOT_WORD
 from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
@@ -21,22 +22,13 @@ SHIFT_MAX = 10
 # A panic resets at once and -no-reboot turns the reset into an exit; an Oops is
 # a panic. PID 1 writes to the kernel log and must not be rate-limited there.
 BASE_WORDS = (
-    "console=ttyS0",
-    "earlyprintk=serial,ttyS0,115200",
     "panic=-1",
     "oops=panic",
     "printk.devkmsg=on",
-    "no_timer_check",
 )
 
-# The time stamp counter costs one instruction to read and QEMU keeps it the
-# same on all CPUs: HPET and PM timer cost a trip through the device model.
-# Under TCG a busy host makes the clocksource watchdog cry wolf, hence reliable.
-TCG_WORDS = ("tsc=reliable",)
-
-# One instruction is one nanosecond, so the counter runs at exactly 1 GHz: no
-# calibration against another clock. Nothing random in the address layout.
-ICOUNT_WORDS = ("tsc_early_khz=1000000", "nokaslr", "norandmaps")
+# Nothing random in the address layout.
+ICOUNT_WORDS = ("nokaslr", "norandmaps")
 
 # Four virtual CPUs on two real ones, or a kernel full of checks, stall for
 # seconds through no fault of their own. Seconds; the largest that the kernel takes.
@@ -47,7 +39,7 @@ PATIENT_WORDS = (
 )
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
     """A path inside a QEMU option, where a comma ends the value."""
     return str(path).replace(",", ",,")
 
@@ -82,7 +74,8 @@ class Machine:
     long as root is False: a disk completes in host time. seed feeds the random
     numbers that QEMU hands to an icount guest. devices are QEMU arguments,
     append are kernel command line words; both go last. loglevel is the
-    kernel's: less important messages stay off the console. cpu is QEMU's model.
+    kernel's: less important messages stay off the console. cpu is QEMU's model,
+    the one of the architecture if it is empty.
     modules names the kernel modules that the guest finds in /lab/modules; it
     loads them itself. nics are its network cards.
     """
@@ -97,8 +90,8 @@ class Machine:
     seed: int = 1
     icount_shift: int = 0
     loglevel: int = 6
-    cpu: str = "max"
-    qemu: str = "qemu-system-x86_64"
+    cpu: str = ""
+    qemu: str = ARCH.qemu
     modules: tuple[str, ...] = ()
     nics: tuple[Nic, ...] = ()
     parallel: bool = False
@@ -125,6 +118,16 @@ class Machine:
         """The guest's clock follows the host's."""
         return self.accel != "icount"
 
+    @property
+    def board(self) -> str:
+        """QEMU's machine."""
+        return ARCH.boards[not self.real_time]
+
+    @property
+    def model(self) -> str:
+        """QEMU's CPU."""
+        return self.cpu or ARCH.cpus[not self.real_time]
+
     def with_append(self, *words: str) -> "Machine":
         """The same machine with more kernel command line words."""
         return replace(self, append=self.append + words)
@@ -136,7 +139,7 @@ class Machine:
         target = "kernel" if self.kernel == VARIANTS[0] else f"kernel-{self.kernel}"
         if self.kernel in MATRIX:
             target = f"test-matrix MATRIX={self.kernel}"
-        needed = [(paths.bzimage(self.kernel), target), (paths.init, "userland")]
+        needed = [(paths.boot_image(self.kernel), target), (paths.init, "userland")]
         if self.root:
             needed.append((paths.rootfs, "rootfs"))
         for path, target in needed:
@@ -148,11 +151,11 @@ class Machine:
 
     def command_line(self) -> str:
         """The kernel command line; later words override earlier ones."""
-        words = [*BASE_WORDS, f"loglevel={self.loglevel}", "kunit.enable=0"]
+        words = [*ARCH.words, *BASE_WORDS, f"loglevel={self.loglevel}", "kunit.enable=0"]
         if self.accel != "kvm":
-            words += TCG_WORDS
+            words += ARCH.tcg_words
         if self.accel == "icount":
-            words += ICOUNT_WORDS
+            words += [*ARCH.icount_words, *ICOUNT_WORDS]
         elif self.cpus > 1 or self.kernel in CHECKED:
             words += PATIENT_WORDS
         if self.root:
@@ -164,12 +167,12 @@ class Machine:
         return [
             self.qemu,
             *("-no-user-config", "-nodefaults", "-no-reboot", "-display", "none"),
-            *("-machine", self._board(), *self._accel_args(files)),
-            *("-cpu", self.cpu, "-smp", str(self.cpus), "-m", str(self.mem_mb)),
-            *("-kernel", str(paths.bzimage(self.kernel)), "-initrd", str(files.initrd)),
+            *("-machine", self.board, *self._accel_args(files)),
+            *("-cpu", self.model, "-smp", str(self.cpus), "-m", str(self.mem_mb)),
+            *("-kernel", str(paths.boot_image(self.kernel)), "-initrd", str(files.initrd)),
             *("-append", self.command_line()),
             *self._console_args(files),
-            *("-chardev", f"file,id=result,path={_quoted(files.result)}"),
+            *("-chardev", f"file,id=result,path={quoted(files.result)}"),
             # Without ioeventfd the guest's write is served at the instruction
             # that makes it, not by another host thread at some later one.
             *("-device", "virtio-serial-pci,ioeventfd=off"),
@@ -178,11 +181,6 @@ class Machine:
             *(word for nic in self.nics for word in nic.args()),
             *self.devices,
         ]
-
-    def _board(self) -> str:
-        # In exact virtual time QEMU's HPET ticks twice a period, so that the
-        # kernel finds the local APIC timer wrong and does without it.
-        return "q35" if self.real_time else "q35,hpet=off"
 
     def _accel_args(self, files: Files) -> list[str]:
         if self.accel == "kvm":
@@ -208,19 +206,19 @@ class Machine:
             # Ctrl-C belongs to the guest; Ctrl-A X ends the machine.
             return [
                 *("-chardev", "stdio,id=console,mux=on,signal=off"
-                  f",logfile={_quoted(files.console)}"),
+                  f",logfile={quoted(files.console)}"),
                 *("-mon", "chardev=console,mode=readline"),
-                *("-device", "isa-serial,chardev=console"),
+                *ARCH.serial,
             ]  # fmt: skip
         return [
-            *("-chardev", f"file,id=console,path={_quoted(files.console)}"),
-            *("-device", "isa-serial,chardev=console"),
+            *("-chardev", f"file,id=console,path={quoted(files.console)}"),
+            *ARCH.serial,
         ]
 
     def _root_args(self, paths: Paths) -> list[str]:
         if not self.root:
             return []
-        image = _quoted(paths.rootfs)
+        image = quoted(paths.rootfs)
         return [
             *("-drive", f"if=none,id=root,format=raw,readonly=on,file={image}"),
             *("-device", "virtio-blk-pci,drive=root"),

@@ -14,6 +14,7 @@ from lab.guest.boot import Boot, Program
 from lab.guest.console import Splat
 from lab.guest.ktap import Case, Status
 from lab.guest.protocol import REASON_EXIT
+from lab.guest.stacks import late, telling
 
 EXIT = re.compile(rf"{REASON_EXIT}(\d+)(?:: .*)?$")
 
@@ -82,6 +83,11 @@ class BootResult:
         if self.all_skipped:
             found.append(f"all {len(self.programs)} programs were skipped")
         return found
+
+    def stuck(self) -> list[str]:
+        """What the kernel has shown of tasks that were stuck, and of timers, a line each."""
+        log = self.console.read_text(errors="replace") if self.console.is_file() else ""
+        return [*(str(stack) for stack in telling(log)), *late(log)]
 
     def whole(self) -> list[str]:
         """What is wrong with the boot itself, whatever its programs say."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.paths import Paths
 
 # Some of it is not in the PATH of everybody who may run it.
@@ -90,7 +91,17 @@ TOOLCHAIN = (
     _need(have_command, "gcc"),
     _need(have_command, "make"),
     _need(have_header, "stdio.h", "libc6-dev", "glibc-devel"),
+    *((_need(have_command, f"{ARCH.cross}gcc", f"gcc-{ARCH.gnu}"),) if ARCH.foreign else ()),
 )
+
+
+def _static(library: str, package: str, fedora: str | None = None) -> Need:
+    """A static library that programs of the guest are linked with, of its architecture."""
+    if not ARCH.foreign:
+        return _need(have_library, library, package, fedora)
+    return Need(have_file, f"/usr/lib/{ARCH.gnu}/{library}", f"{package}:{ARCH.debian}", None, None)
+
+
 KERNEL = (
     *TOOLCHAIN,
     *(_need(have_command, name) for name in ("bc", "bison", "cpio", "flex", "kmod", "lz4")),
@@ -102,6 +113,12 @@ KERNEL = (
 DEBIAN_TOOLS = (("dh", "debhelper"), ("dh_dkms", "dh-dkms"), ("dpkg-buildpackage", "dpkg-dev"))
 PYTHON = _need(have_module, "ensurepip", "python3-venv", "python3")
 CHARTS = _need(have_file, "/usr/share/javascript/chart.js/chart.min.js", "libjs-chart.js", None)
+LAVA = "/usr/lib/python3/dist-packages/lava_common/schemas/__init__.py"
+FOREIGN_IMAGE = (
+    _need(have_command, "arch-test", fedora=None),
+    _need(have_command, "update-binfmts", "binfmt-support", None),
+    _need(have_command, f"qemu-{ARCH.machine}-static", "qemu-user-static", "qemu-user-static"),
+)
 SPHINX = _need(have_command, "sphinx-build", "python3-sphinx", "python3-sphinx")
 PURPOSES: dict[str, tuple[Need, ...]] = {
     "kernel": KERNEL,
@@ -114,10 +131,11 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
     "userland": (
         *TOOLCHAIN,
         _need(have_command, "g++", "g++", "gcc-c++"),
-        _need(have_library, "libc.a", "libc6-dev", "glibc-static"),
-        _need(have_library, "libfuse3.a", "libfuse3-dev", None),
-        _need(have_library, "libsqlite3.a", "libsqlite3-dev", None),
-        _need(have_library, "libzmq.a", "libzmq3-dev", None),
+        *((_need(have_command, f"{ARCH.cross}g++", f"g++-{ARCH.gnu}"),) if ARCH.foreign else ()),
+        _static("libc.a", "libc6-dev", "glibc-static"),
+        _static("libfuse3.a", "libfuse3-dev"),
+        _static("libsqlite3.a", "libsqlite3-dev"),
+        _static("libzmq.a", "libzmq3-dev"),
     ),
     "image": (
         _need(have_command, "mmdebstrap"),
@@ -130,6 +148,8 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
             "debian-archive-keyring",
             "debian-keyring",
         ),
+        # Packages of another architecture are set up by its own programs, emulated.
+        *(FOREIGN_IMAGE if ARCH.foreign else ()),
     ),
     "emulator": (
         # The file systems of guests that have no disk, and those after a crash.
@@ -137,7 +157,7 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         _need(have_command, "mkfs.btrfs", "btrfs-progs"),
         _need(have_command, "mkfs.f2fs", "f2fs-tools"),
         _need(have_command, "mkfs.xfs", "xfsprogs"),
-        _need(have_command, "qemu-system-x86_64", "qemu-system-x86"),
+        _need(have_command, ARCH.qemu, ARCH.qemu_package),
     ),
     "packages": (
         *KERNEL,
@@ -167,6 +187,10 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
     # Plots that answer to the pointer; the page is looked at in the browser by its tests.
     "report": (PYTHON, CHARTS),
     "browser": (_need(have_command, "chromium", "chromium"),),
+    # Jobs for LAVA are held against its own schema.
+    "lava": (_need(have_file, LAVA, "lava-common", None),),
+    # What was recorded in the guest is read here.
+    "trace": (_need(have_command, "trace-cmd"),),
     "check": (
         *KERNEL,
         PYTHON,
@@ -244,7 +268,9 @@ def advice(lacking: Sequence[Need], where: System | None, sudo: str = "sudo ") -
         return f"missing: {names} (in Debian: {' '.join(packages(lacking, DEBIAN))})"
     parts: list[str] = []
     if found := packages(lacking, where):
-        parts.append(f"packages are missing, install them with: {sudo}{where.install} ")
+        foreign = any(":" in name for name in found)
+        before = f"{sudo}dpkg --add-architecture {ARCH.debian} && " if foreign else ""
+        parts.append(f"packages are missing, install them with: {before}{sudo}{where.install} ")
         parts[-1] += " ".join(found)
     without = [need for need in lacking if not where.package(need)]
     if SOURCE in without:
@@ -258,10 +284,12 @@ def install(names: Sequence[str], log: Path) -> None:
     """apt-get the packages as root; its output goes to the log. Exit code 1 if it fails."""
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     log.parent.mkdir(parents=True, exist_ok=True)
+    foreign = sorted({name.partition(":")[2] for name in names if ":" in name})
     with log.open("w") as out:
         for argv in (
             # What an interrupted run has left half-installed: the others would refuse.
             ["dpkg", "--configure", "-a"],
+            *(["dpkg", "--add-architecture", debian] for debian in foreign),
             ["apt-get", "update"],
             ["apt-get", "install", "-y", "--no-install-recommends", *names],
         ):

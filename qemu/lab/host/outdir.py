@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -11,6 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.paths import Paths
 
 # What make can build again from the source, the image and the environment, which clean keeps.
@@ -23,7 +25,7 @@ BUILT = (
 KEPT = (
     *("pristine", "pristine.json", "pristine.part", "linux", "linux.json", "linux.part"),
     *("linux.staging", "rootfs.sqfs", "rootfs.json", "rootfs.part", "venv", "kvm.json"),
-    *("results", "plots", "bench", "report.html"),
+    *("results", "plots", "traces", "bench", "report.html"),
 )
 
 # The launcher's second line: nothing else has it, so a directory that has it is ours.
@@ -34,12 +36,15 @@ LAUNCHER = """\
 {mark}
 # {name} VERB ..., for example: {name} run -- uname -r
 export LAB_OUT={out}
+export LAB_ARCH={arch}
 export PYTHONPATH={qemu}
 export PYTHONPYCACHEPREFIX={out}/pycache
 python={out}/venv/bin/python
 [ -x "$python" ] || python=python3
 exec "$python" -m lab "$@"
 """
+
+_ARCH = re.compile(r"^export LAB_ARCH=(\w+)$", re.M)
 
 
 def launcher(paths: Paths) -> Path:
@@ -81,12 +86,24 @@ def claim(paths: Paths) -> None:
             f"O={out}: not empty, and not made by this lab: name a new or an empty directory"
         )
     target = launcher(paths)
-    where = {"name": target, "out": out, "qemu": paths.qemu}
+    there = _architecture(target)
+    if there not in ("", ARCH.name):
+        raise LabError(f"O={out}: is for ARCH={there}, this is {ARCH.name}: name another directory")
+    where = {"name": target, "out": out, "arch": ARCH.name, "qemu": paths.qemu}
     quoted = {name: shlex.quote(str(path)) for name, path in where.items()}
     text = LAUNCHER.format(mark=MARK, **quoted)
     if not target.is_file() or target.read_text() != text:
         target.write_text(text)
         target.chmod(0o755)
+
+
+def _architecture(target: Path) -> str:
+    """What the launcher of a directory says of it; "" for none, and for one that does not say."""
+    try:
+        said = _ARCH.search(target.read_text())
+    except OSError:
+        return ""
+    return said[1] if said else ""
 
 
 def remove(out: Path, patterns: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.host.deps import OS_RELEASE
 from lab.host.progress import Progress
 from lab.paths import Paths
@@ -55,6 +56,7 @@ COMPRESSOR = "lz4"
 EPOCH = "1577836800"
 
 OPTIONS = (
+    *((f"--architectures={ARCH.debian}",) if ARCH.foreign else ()),
     "--variant=essential",
     "--format=tar",
     f"--include={','.join(PACKAGES)}",
@@ -67,6 +69,9 @@ ELSEWHERE = "bookworm"
 
 # What the network needs to work as it does for the host's own apt.
 _ACQUIRE = re.compile(r'^(Acquire::(?:http|https|ftp|Retries|ForceIPv[46])\b.*) (".*");$')
+
+# Where the kernel says which programs it starts by an emulator.
+BINFMT = Path("/proc/sys/fs/binfmt_misc")
 
 # mmdebstrap says this many things on the way.
 STEPS = 14
@@ -120,6 +125,24 @@ def acquire_options(output: Output = _output) -> list[str]:
     return [f"--aptopt={match[1]} {match[2]}" for match in matches if match and match[2] != '""']
 
 
+def emulate(binfmt: Path = BINFMT) -> None:
+    """Have the kernel start programs of the image's architecture. LabError if it does not."""
+    interpreter = f"qemu-{ARCH.machine}"
+    if not ARCH.foreign or (binfmt / interpreter).exists():
+        return
+    if os.geteuid() == 0:
+        # Without systemd it is not mounted yet.
+        if not (binfmt / "status").exists():
+            _output(["mount", "-t", "binfmt_misc", "binfmt_misc", str(binfmt)])
+        _output(["update-binfmts", "--enable", interpreter])
+    if not (binfmt / interpreter).exists():
+        raise LabError(
+            f"{binfmt / interpreter} is missing: the kernel starts no programs of {ARCH.machine}; "
+            f"with binfmt-support and qemu-user-static: sudo update-binfmts --enable {interpreter}",
+            exit_code=1,
+        )
+
+
 def digest(suite: str) -> str:
     """Changes when the image has to be made anew."""
     return hashlib.sha256(json.dumps([suite, OPTIONS, COMPRESSOR]).encode()).hexdigest()
@@ -140,6 +163,7 @@ def make(paths: Paths) -> None:
     log = paths.logs / "rootfs.log"
     names = ", ".join(PACKAGES)
     print(f"lab: root image of Debian {suite} with {names}", file=sys.stderr, flush=True)
+    emulate()
     argv = ["mmdebstrap", *OPTIONS, *acquire_options(), suite, "-"]
     argv += map(str, sources(suite)) if own else []
     stamp.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ objects in it under "NAME.KEY".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ from lab.report.rows import SCHEMA
 # Words that say why or how, and not which.
 REMARKS = ("missing", "runtime")
 MACHINE = ("host", "kernel", "cpu_model", "cpus", "version")
+
+# udprate's figures of a duration: gap_us_p99, gap_us_p999, gap_us_max, gap_us_buckets.
+SENDER = "udprate"
+_OF_DURATION = re.compile(r"(\w+)_us_(?:p(\d\d?)(\d*)|(max|buckets))")
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,31 @@ def _figures(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield key, value
 
 
+def _of_sender(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What udprate says of a run beside each other, as results: the run, and each duration."""
+    known = {*Document.__struct_fields__, "machine"}
+    whole = {key: value for key, value in run.items() if key not in known}
+    durations: dict[str, dict[str, Any]] = {}
+    for key in list(whole):
+        if not (found := _OF_DURATION.fullmatch(key)):
+            continue
+        name, percent, fraction, other = found.groups()
+        duration = durations.setdefault(name, {"name": name, "percentiles_us": {}})
+        if percent:
+            percentile = f"{percent}.{fraction}" if fraction else percent
+            duration["percentiles_us"][percentile] = whole.pop(key)
+        else:
+            duration[f"{other}_us"] = whole.pop(key)
+    return [whole, *durations.values()]
+
+
 def read_document(path: Path) -> Document:
     """What an instrument printed.  Raises LabError, naming the file, for anything else."""
     try:
-        document = msgspec.json.decode(path.read_bytes(), type=Document)
+        raw = msgspec.json.decode(path.read_bytes())
+        if isinstance(raw, dict) and raw.get("tool") == SENDER:
+            raw["results"] = _of_sender(raw)
+        document = msgspec.convert(raw, Document)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from None
     except msgspec.MsgspecError as error:

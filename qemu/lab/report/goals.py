@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from tabulate import tabulate
 
 from lab.report.records import Param, Record
+
+NOT_MEASURED = "not measured"
 
 Choice = Param | tuple[Param, ...]
 """One value, or each of several."""
@@ -21,12 +23,16 @@ Choice = Param | tuple[Param, ...]
 
 @dataclass(frozen=True)
 class Verdict:
-    """One line of the table; `met` is None when the run did not measure it, or not enough."""
+    """One line of the table; `met` is None when the run did not measure it, or not enough.
+
+    `quoted` are the documents that have it in a table, see lab.report.quotes.
+    """
 
     name: str
     bound: str
     measured: str
     met: bool | None
+    quoted: Sequence[str] = ()
 
     def word(self) -> str:
         """yes, no or `-` (not judged)."""
@@ -168,7 +174,7 @@ def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
     found = rows(goal, records)
     missing = _missing(goal, found)
     if not found:
-        return Verdict(goal.name, goal.bound, "not measured", None)
+        return Verdict(goal.name, goal.bound, NOT_MEASURED, None, goal.quoted)
     shown = [f"{row.name} {row.value:{goal.form}}".strip() for row in found]
     if goal.worst:
         worst = max(found, key=lambda row: goal.badness(row.value))
@@ -183,7 +189,7 @@ def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
     text = ", ".join(shown)
     if goal.judged and len(judged) < len(found):
         text += f" (judged from n = {goal.least_n} on)"
-    return Verdict(goal.name, goal.bound, text, met)
+    return Verdict(goal.name, goal.bound, text, met, goal.quoted)
 
 
 def judge_all(goals: Sequence[Goal], records: Sequence[Record], whole: bool) -> list[Verdict]:
@@ -197,14 +203,8 @@ def missed(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def goals_json(verdicts: Sequence[Verdict]) -> str:
-    """name, bound, measured and met of each goal, one a line."""
-    items = [
-        json.dumps(
-            {"name": v.name, "bound": v.bound, "measured": v.measured, "met": v.met},
-            ensure_ascii=False,
-        )
-        for v in verdicts
-    ]
+    """The fields of each verdict, one a line."""
+    items = [json.dumps(asdict(verdict), ensure_ascii=False) for verdict in verdicts]
     return "[\n" + ",\n".join(items) + "\n]\n" if items else "[]\n"
 
 

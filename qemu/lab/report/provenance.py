@@ -17,7 +17,7 @@ from pathlib import Path
 from lab.paths import Paths
 from lab.tree.kconfig import final_values
 from lab.tree.kernel import environment
-from lab.tree.patches import read_series
+from lab.tree.patches import carried
 
 UNKNOWN = "unknown"
 
@@ -100,7 +100,7 @@ def commit(top: Path) -> tuple[str, bool]:
 def series(paths: Paths) -> str:
     """Changes with every line of the patches and of the modules."""
     digest = hashlib.sha256()
-    parts = [(patch.name, patch.text.encode()) for patch in read_series(paths.patches)]
+    parts = [(patch.name, patch.text.encode()) for patch in carried(paths)]
     found = {file for pattern in SOURCES for file in paths.modules.rglob(pattern)}
     files = sorted(file for file in found if file.is_file() and not file.name.endswith(".mod.c"))
     parts += [(str(file.relative_to(paths.modules)), file.read_bytes()) for file in files]

@@ -49,13 +49,15 @@ class Run:
         return {verdict.name: verdict.met for verdict in self.verdicts}
 
 
-def stem(results: Path, name: str) -> tuple[str, str]:
-    """Stem and scope of an experiment's fullest results; an empty stem without any."""
-    for scope in SCOPES:
-        found = name if scope == "full" else f"{name}-{scope}"
-        if (results / f"{found}.json").exists():
-            return found, scope
-    return "", "full"
+def stem(name: str, scope: str) -> str:
+    """Of the files of an experiment's results in a scope."""
+    return name if scope == "full" else f"{name}-{scope}"
+
+
+def fullest(results: Path, name: str) -> str | None:
+    """The scope of an experiment's fullest results."""
+    there = (scope for scope in SCOPES if (results / f"{stem(name, scope)}.json").exists())
+    return next(there, None)
 
 
 def _json(path: Path) -> Any:
@@ -105,12 +107,16 @@ def _conditions(results: Path, found: str) -> list[tuple[str, str]]:
     return [*text, ("seeds, repeats", _seeds(results / f"{found}-samples.csv"))]
 
 
-def run(paths: Paths, name: str) -> Run:
-    """What there is of an experiment.  Raises LabError that names a file that is not right."""
+def run(paths: Paths, name: str, scope: str | None = None) -> Run:
+    """What there is of an experiment, in that scope or the fullest.
+
+    Raises LabError that names a file that is not right.
+    """
     results = paths.results
-    found, scope = stem(results, name)
-    if not found:
-        return Run(name)
+    scope = scope or fullest(results, name) or "full"
+    found = stem(name, scope)
+    if not (results / f"{found}.json").exists():
+        return Run(name, scope=scope)
     return Run(
         name,
         found,

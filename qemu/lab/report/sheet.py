@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SIZE = (8.0, 6.2)
 DPI = 150
@@ -87,12 +88,17 @@ class Sheet:
         self.axes.legend(loc="upper left", frameon=False, labelcolor=INK)
 
     def save(self, folder: Path, stem: str) -> list[Path]:
-        """Write STEM.png and STEM.svg; the same figure always gives the same bytes."""
-        import matplotlib as mpl
+        """Write STEM.png and STEM.svg."""
+        return save(self._figure, folder, stem)
 
-        folder.mkdir(parents=True, exist_ok=True)
-        png, svg = folder / f"{stem}.png", folder / f"{stem}.svg"
-        with mpl.rc_context(STYLE):
-            self._figure.savefig(png, format="png", metadata={"Software": None})
-            self._figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        return [png, svg]
+
+def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
+    """Write STEM.png and STEM.svg; the same figure always gives the same bytes."""
+    import matplotlib as mpl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    png, svg = folder / f"{stem}.png", folder / f"{stem}.svg"
+    with mpl.rc_context(STYLE):
+        figure.savefig(png, format="png", metadata={"Software": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    return [png, svg]

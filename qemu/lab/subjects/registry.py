@@ -14,10 +14,13 @@ from lab.subjects.base import suite as base_suite
 from lab.subjects.budgets import budgeted
 from lab.subjects.ipc import suite as ipc_suite
 from lab.subjects.livelock import suite as livelock_suite
+from lab.subjects.livelock import trace as livelock_trace
 from lab.subjects.lottery import suite as lottery_suite
+from lab.subjects.lottery import trace as lottery_trace
 from lab.subjects.udp import iperf
 from lab.subjects.udp import suite as udp_suite
 from lab.subjects.wrais import suite as wrais_suite
+from lab.subjects.wrais import trace as wrais_trace
 from lab.suite import for_debug, machine_for, patient, shortened
 from lab.tree.kconfig import maximum_cpus
 
@@ -39,6 +42,13 @@ MATRIX_SUITES = (
 
 OTHER_MATRIX_SUITES = {"no-bfq": ("wrais-deadline",)}
 """And with those that are there for something else."""
+
+PICTURES = {
+    "lottery": lottery_trace.PICTURE,
+    "wrais": wrais_trace.PICTURE,
+    "livelock": livelock_trace.PICTURE,
+}
+"""What is recorded of an experiment and drawn as who waits for whom, by its name."""
 
 PEERS = {iperf.NAME: iperf.run}
 """Programs of others that experiments run on the host, by name."""

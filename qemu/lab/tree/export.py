@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree.patches import LINKS, Patch, read_series
+from lab.tree.patches import LINKS, Patch, carried
 
 # What kbuild and the compiler read. The rest serves builds outside the tree.
 NAMES = ("Kbuild", "Kconfig")
@@ -122,11 +122,11 @@ def _named(number: int, text: str) -> str:
 
 
 def texts(paths: Paths) -> list[str]:
-    """All patches in the order in which they apply."""
+    """All patches for the kernel in $(O)/pristine, in the order in which they apply."""
     found: list[str] = []
     news = list(NEW)
-    for patch in read_series(paths.patches):
-        while news and patch.name.startswith(news[0].before):
+    for patch in carried(paths):
+        while news and patch.file.startswith(news[0].before):
             found.append(patch_of(news.pop(0), paths.modules, patch))
         found.append(patch.text)
     return found

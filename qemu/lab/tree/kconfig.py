@@ -14,17 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.paths import MATRIX, PACKAGE, VARIANTS, Paths
-from lab.tree import patches
+from lab.tree import patches, source
 from lab.tree.kernel import build_dir, environment, kbuild
 from lab.tree.source import tree_files
 
-GUEST = ("base", "guest", "features", "kunit")
+BASE = ("base", f"arch/{ARCH.name}")
+GUEST = (*BASE, "guest", "features", "kunit")
 FRAGMENTS = {
     "guest": GUEST,
-    **{name: (*GUEST, name) for name in ("debug", "plain", "torture")},
+    **{name: (*GUEST, name) for name in ("debug", "plain", "torture", "vng")},
     **{name: (*GUEST, f"matrix/{name}") for name in MATRIX},
-    PACKAGE: ("base", "features", "package"),
+    PACKAGE: (*BASE, "features", "package"),
 }
 
 # On top of a person's own configuration, and all that is checked there.
@@ -88,6 +90,13 @@ def merge(configs: Path, names: Iterable[str]) -> dict[str, Asked]:
     return merged
 
 
+def of_kernel(paths: Paths) -> tuple[str, ...]:
+    """The fragment with options that only the kernel in $(O)/pristine has, if there is one."""
+    found = source.load(paths.pristine)
+    name = f"kernel/{source.base_of(found.version)}" if found else ""
+    return (name,) if (paths.configs / f"{name}.config").is_file() else ()
+
+
 def _own(file: Path) -> dict[str, Asked]:
     """A person's configuration, such as /boot/config-6.12.0-amd64."""
     if not file.is_file():
@@ -139,7 +148,7 @@ def write(paths: Paths, variant: str, llvm: bool = False, own: Path | None = Non
     LabError, exit code 1, that names every symbol of ours which is not in the final .config
     as asked.
     """
-    names = ONTO if own else FRAGMENTS[variant]
+    names = ONTO if own else (*FRAGMENTS[variant], *of_kernel(paths))
     ours = merge(paths.configs, names)
     merged = {**_own(own), **ours} if own else ours
     directory = build_dir(paths, variant)
@@ -206,7 +215,7 @@ def maximum_cpus(variant: str) -> int:
 def _digest(paths: Paths, merged: Mapping[str, Asked], llvm: bool) -> str:
     """Changes whenever the configuration has to be made anew."""
     kconfigs = [file.read_text() for file in sorted(paths.modules.glob("*/**/Kconfig*"))]
-    for patch in patches.read_series(paths.patches):
+    for patch in patches.carried(paths):
         # Other patches change no option: a person's menuconfig outlives their edits.
         if any("/Kconfig" in f"/{change.new}" for change in patch.changes):
             kconfigs.append(patch.text)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.host.progress import Progress
 from lab.paths import PACKAGE, VARIANTS, Paths
 from lab.tree import patches
@@ -29,8 +30,8 @@ ESTIMATE = {"guest": 1510, "debug": 1540, "plain": 1500, PACKAGE: 2510}
 
 # What kbuild makes for a target of ours.
 BUILT = {
-    "all": ("bzImage", "modules"),
-    "bzImage": ("bzImage",),
+    "all": (ARCH.image_target, "modules"),
+    "image": (ARCH.image_target,),
     "modules": ("modules",),
 }
 
@@ -40,7 +41,8 @@ NAMED = {PACKAGE: ("LOCALVERSION=-who-waits", "KDEB_CHANGELOG_DIST=unstable")}
 # Variables of our own make, and make's own, mean something else to kbuild.
 HIDDEN = (
     *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"),
-    *("KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL", "TESTS", "MUTANTS", "MATRIX", "LLVM"),
+    *("ARCH", "KERNEL", "O", "V"),
+    *("CPUS", "MEM", "PORTS", "ACCEL", "TESTS", "MUTANTS", "MATRIX", "LLVM"),
     *("CMD", "CONFIG", "DRY", "EXP", "QUICK", "REPEAT"),
 )
 
@@ -49,11 +51,8 @@ _OBJECT = re.compile(r"\.k?o$")
 _CHATTER = re.compile(r"^(Kernel: |make(\[\d+\])?: (Nothing|Entering|Leaving|')|mkdir |$)")
 
 
-# ccache must see .incbin, which it does not cache: the compressed kernel comes into
-# the boot image that way. With dependencies from the compiler it does not look, and
-# takes an old image for the new one if both are of the same size. The name keeps
-# entries out that were made so.
-CCACHE = {"CCACHE_NODEPEND": "1", "CCACHE_SLOPPINESS": "", "CCACHE_NAMESPACE": "kernel"}
+# The compiler through ccache.
+CACHED = Path(__file__).with_name("cached.sh")
 
 
 def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -62,18 +61,17 @@ def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     Started by a hook of git, GIT_DIR would point at a person's repository.
     """
     env = os.environ if environ is None else environ
-    kept = {
+    return {
         name: value
         for name, value in env.items()
         if name not in HIDDEN and not name.startswith("GIT_")
     }
-    return {**kept, **CCACHE}
 
 
 def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = False) -> list[str]:
     """The make command for targets of the variant's build directory."""
-    compiler = "clang" if llvm else "gcc"
-    cached = f"ccache {compiler}" if shutil.which("ccache") else compiler
+    compiler = "clang" if llvm else f"{ARCH.cross}gcc"
+    cached = f"{CACHED} {compiler}" if shutil.which("ccache") else compiler
     return [
         "make",
         "--no-print-directory",
@@ -81,6 +79,7 @@ def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = Fals
         f"O={paths.kernel(variant)}",
         f"-j{os.cpu_count() or 1}",
         *REPRODUCIBLE,
+        *([f"ARCH={ARCH.name}", f"CROSS_COMPILE={ARCH.cross}"] if ARCH.foreign else []),
         *(["LLVM=1"] if llvm else []),
         f"CC={cached}",
         # The packages would have the host's programs built again for another compiler.

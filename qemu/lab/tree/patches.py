@@ -63,20 +63,31 @@ class Patch:
     @classmethod
     def parse(cls, name: str, text: str) -> "Patch":
         """Find the files and count the hunks; anything around them is prose."""
-        changes: list[Change] = []
-        lines = text.split("\n")
-        at = 0
-        while at < len(lines):
-            hunk = _HUNK.match(lines[at])
-            if lines[at].startswith("--- ") and "".join(lines[at + 1 : at + 2]).startswith("+++ "):
-                changes.append(Change(_stripped(lines[at]), _stripped(lines[at + 1]), 0))
-                at += 1
-            elif hunk and changes:
-                last = changes[-1]
-                changes[-1] = Change(last.old, last.new, last.hunks + 1)
-                at = _after_hunk(lines, at + 1, int(hunk[1] or 1), int(hunk[2] or 1)) - 1
+        files = file_hunks(text)
+        return cls(name, text, tuple(Change(old, new, len(hunks)) for old, new, hunks in files))
+
+    @property
+    def file(self) -> str:
+        """The name without a directory: it begins with the patch's number."""
+        return Path(self.name).name
+
+
+def file_hunks(text: str) -> list[tuple[str | None, str | None, list[list[str]]]]:
+    """Of each file of a patch: its old and its new name, and the lines of each of its hunks."""
+    found: list[tuple[str | None, str | None, list[list[str]]]] = []
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        hunk = _HUNK.match(lines[at])
+        if lines[at].startswith("--- ") and "".join(lines[at + 1 : at + 2]).startswith("+++ "):
+            found.append((_stripped(lines[at]), _stripped(lines[at + 1]), []))
             at += 1
-        return cls(name, text, tuple(changes))
+        elif hunk and found:
+            end = _after_hunk(lines, at + 1, int(hunk[1] or 1), int(hunk[2] or 1))
+            found[-1][2].append(lines[at + 1 : end])
+            at = end - 1
+        at += 1
+    return found
 
 
 def _stripped(line: str) -> str | None:
@@ -95,22 +106,53 @@ def _after_hunk(lines: Sequence[str], at: int, old: int, new: int) -> int:
     return at
 
 
-def read_series(patches: Path) -> list[Patch]:
-    """The patches named in patches/series, in order; an empty or absent series is fine."""
-    series = patches / "series"
+def _series_files(patches: Path) -> list[Path]:
+    """patches/series, of the kernel that the stack is made on, and those of others: X.Y/series."""
+    return [patches / "series", *sorted(patches.glob("*/series"))]
+
+
+def _named_in(series: Path, patches: Path) -> list[Patch]:
     names: list[str] = []
     if series.exists():
         lines = (line.partition("#")[0].strip() for line in series.read_text().splitlines())
         names = [line for line in lines if line]
+    where = f"patches/{series.relative_to(patches)}"
     found: list[Patch] = []
     for name in names:
         path = patches / name
         if names.count(name) > 1:
-            raise LabError(f"patches/series: {name} is listed twice")
+            raise LabError(f"{where}: {name} is listed twice")
         if not path.is_file():
-            raise LabError(f"patches/series: {name}: no such patch")
+            raise LabError(f"{where}: {name}: no such patch")
         found.append(Patch.parse(name, path.read_text()))
     return found
+
+
+def read_series(patches: Path, version: str = "") -> list[Patch]:
+    """The patches for a kernel, in order; an empty or absent series is fine.
+
+    Those for 7.2.13 are named in patches/7.2/series; in patches/series for any kernel that has
+    no such file.  A name is a file below patches/: who fits several kernels is one file.
+    """
+    return _named_in(_home(patches, version) / "series", patches)
+
+
+def _home(patches: Path, version: str) -> Path:
+    """Where the series for a kernel is, and what it is pinned on."""
+    own = patches / source.base_of(version)
+    return own if (own / "series").is_file() else patches
+
+
+def carried(paths: Paths) -> list[Patch]:
+    """The patches for the kernel in $(O)/pristine."""
+    found = source.load(paths.pristine)
+    return read_series(paths.patches, found.version if found else "")
+
+
+def read_every(patches: Path) -> list[Patch]:
+    """The patches of all series, each once."""
+    lists = [_named_in(series, patches) for series in _series_files(patches)]
+    return list({patch.name: patch for named in lists for patch in named}.values())
 
 
 def stage(series: Sequence[Patch], pristine: Path, staging: Path, version: str) -> dict[str, Path]:
@@ -127,11 +169,14 @@ def stage(series: Sequence[Patch], pristine: Path, staging: Path, version: str) 
                 assert name
                 if name not in touched:
                     touched[name] = _copied(pristine / name, staging / name)
-            if change.old and not touched[change.old].exists():
-                raise LabError(
-                    f"{patch.name}: {change.old}: no such file in kernel {version}", exit_code=1
-                )
-        _apply(patch, staging, version)
+        misfits = apply(patch, staging)
+        if gone := [misfit.file for misfit in misfits if not misfit.hunk]:
+            why = f"{', '.join(gone)}: no such file in kernel {version}"
+            raise LabError(f"{patch.name}: {why}", exit_code=1)
+        if misfits:
+            what = ", ".join(map(str, misfits))
+            why = f"{what} does not apply to kernel {version} without fuzz"
+            raise LabError(f"{patch.name}: {why}", exit_code=1)
     return touched
 
 
@@ -143,11 +188,32 @@ def _copied(file: Path, copy: Path) -> Path:
     return copy
 
 
-def _apply(patch: Patch, staging: Path, version: str) -> None:
-    """Run patch(1) in staging."""
+@dataclass(frozen=True)
+class Misfit:
+    """A hunk that does not apply: its file, its number there (from 1), the line it is for.
+
+    hunk and line are 0 where the file is not there.
+    """
+
+    file: str
+    hunk: int
+    line: int
+
+    def __str__(self) -> str:
+        what = f"hunk {self.hunk} (line {self.line})" if self.hunk else "no such file"
+        return f"{self.file}: {what}"
+
+
+def apply(patch: Patch, tree: Path) -> list[Misfit]:
+    """Run patch(1) in tree, without fuzz; the hunks that do not fit, all others are in then.
+
+    Raises LabError, exit code 1, for any other trouble.
+    """
+    old = [change.old for change in patch.changes if change.old]
+    gone = [Misfit(name, 0, 0) for name in old if not (tree / name).exists()]
     done = subprocess.run(
         ["patch", "-p1", "-F0", "--force", "--no-backup-if-mismatch", "--reject-file=-"],
-        cwd=staging,
+        cwd=tree,
         input=patch.text,
         env={**os.environ, "LC_ALL": "C", "QUOTING_STYLE": "literal"},
         stdout=subprocess.PIPE,
@@ -156,19 +222,17 @@ def _apply(patch: Patch, staging: Path, version: str) -> None:
         check=False,
     )
     if done.returncode == 0:
-        return
-    misfits: list[str] = []
+        return []
     # One block of output for each file: its name, then its hunks.
-    for block in done.stdout.split("patching file ")[1:]:
-        name = block.splitlines()[0]
-        misfits += [
-            f"{name}: hunk {number} (line {line})" for number, line in _FAILED.findall(block)
-        ]
-    if misfits:
-        what = f"{', '.join(misfits)} does not apply to kernel {version} without fuzz"
-    else:
-        what = " ".join(done.stdout.split()) or f"patch exit {done.returncode}"
-    raise LabError(f"{patch.name}: {what}", exit_code=1)
+    misfits = gone + [
+        Misfit(block.splitlines()[0], int(number), int(line))
+        for block in done.stdout.split("patching file ")[1:]
+        for number, line in _FAILED.findall(block)
+    ]
+    if not misfits:
+        why = " ".join(done.stdout.split()) or f"patch exit {done.returncode}"
+        raise LabError(f"{patch.name}: {why}", exit_code=1)
+    return misfits
 
 
 def sync(
@@ -275,8 +339,8 @@ def generation(paths: Paths) -> str:
 
 def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
     """Have $(O)/linux be what the source, the series and the modules say."""
-    series = read_series(paths.patches)
     found = source.ensure(paths.pristine, wanted, debian_dir)
+    series = read_series(paths.patches, found.version)
     links = {
         link: paths.modules / name
         for name, link in LINKS.items()
@@ -286,7 +350,7 @@ def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
     state = _state(paths)
     if state.get("digest") == digest and paths.linux.is_dir():
         return
-    source.note_pin(found, paths.patches / "base")
+    source.note_pin(found, _home(paths.patches, found.version) / "base")
     stamp = stamp_path(paths)
     stamp.unlink(missing_ok=True)
     spoilt = source.written_into(paths.pristine, found)
@@ -323,7 +387,7 @@ def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The verb prepare."""
     parser = subparsers.add_parser("prepare", help="kernel source, patches, links of the modules")
-    parser.add_argument("--source", default="", help="directory or tarball of any 6.12.y")
+    parser.add_argument("--source", default="", help="directory or tarball of a kernel")
     parser.set_defaults(func=_main)
 
 

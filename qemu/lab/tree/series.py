@@ -25,7 +25,7 @@ from lab import LabError
 from lab.host.overlay import Overlay, overlay, refusal
 from lab.paths import Paths
 from lab.tree.kernel import environment, kbuild
-from lab.tree.patches import LINKS, Patch, read_series
+from lab.tree.patches import LINKS, Patch, carried
 
 # A header with more users is not followed to all of them.
 MANY = 100
@@ -200,7 +200,7 @@ def _main(args: argparse.Namespace) -> int:
     _require(paths)
     bad = 0
     steps = 0
-    for step in check(paths, read_series(paths.patches)):
+    for step in check(paths, carried(paths)):
         steps += 1
         bad += bool(step.problems)
         word = "PROBLEM" if step.problems else "ok"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel source: Debian's tarball or one's own 6.12.y, unpacked once into $(O)/pristine."""
+"""The kernel source: Debian's tarball or one's own, unpacked once into $(O)/pristine."""
 
 import contextlib
 import hashlib
@@ -18,7 +18,8 @@ from lab import LabError
 from lab.host.deps import DEBIAN_DIR, DEBIAN_GLOB
 from lab.host.progress import Progress
 
-SERIES = (6, 12)
+# What there is a series for; the first one is what the stack is made on.
+CARRIED = ("6.12", "7.2")
 CHUNK = 1 << 20
 
 # tar's own option for what the file name ends in.
@@ -76,13 +77,18 @@ def version(makefile: str) -> str | None:
 
 
 def check_version(found: str | None, origin: Path) -> str:
-    """The version if it is a 6.12.y; a LabError otherwise."""
-    allowed = f"{SERIES[0]}.{SERIES[1]}"
+    """The version if there is a series for it; a LabError otherwise."""
+    allowed = " and ".join(f"{base}.y" for base in CARRIED)
     if found is None:
-        raise LabError(f"{origin}: not a kernel source; allowed is any {allowed}.y")
-    if not re.fullmatch(rf"{re.escape(allowed)}\.\d+", found):
-        raise LabError(f"{origin}: kernel {found}; allowed is any {allowed}.y")
+        raise LabError(f"{origin}: not a kernel source; carried are {allowed}")
+    if base_of(found) not in CARRIED or not re.fullmatch(r"[\d.]+", found):
+        raise LabError(f"{origin}: kernel {found}; carried are {allowed}")
     return found
+
+
+def base_of(version: str) -> str:
+    """ "6.12" of "6.12.117"."""
+    return ".".join(version.split(".")[:2])
 
 
 def checksum(tarball: Path) -> str:
@@ -253,7 +259,7 @@ def _feed(origin: Path, part: Path, sink: IO[bytes], progress: Progress) -> None
 
 
 def note_pin(source: Source, base: Path) -> None:
-    """Say when the source is not the one that the patches are pinned on (patches/base)."""
+    """Say when the source is not the one that its patches are pinned on (base)."""
     pin = Pin.read(base)
     if pin.version and pin.version != source.version:
         print(
@@ -266,7 +272,7 @@ def note_pin(source: Source, base: Path) -> None:
 
 @dataclass(frozen=True)
 class Pin:
-    """patches/base: the version and the tarball's sha256 that the patches were made on.
+    """The file base of a series: the version and the tarball's sha256 that it was made on.
 
     Empty where the file does not say. Lines starting with # are comments.
     """

@@ -25,12 +25,12 @@ def test_program(schedule: Schedule, program: tuple[Boot, Program]) -> None:
     run = schedule.of(suite.name)
     result = run.program(wanted.name)
     splats = [str(splat) for splat in run.splats if splat.entry == wanted.name]
-    assert not splats, f"{run.console}: {splats}"
+    assert not splats, "\n".join([f"{run.console}: {splats}", *run.stuck()])
     if result.status is Status.SKIP:
         pytest.skip(result.reason)
     details = [*_failed(result.subtests), *result.output[-OUTPUT_LINES:]]
     assert result.status is Status.OK, "\n".join(
-        [f"{result.status}: {result.reason}", *details, f"console: {run.console}"]
+        [f"{result.status}: {result.reason}", *details, *run.stuck(), f"console: {run.console}"]
     )
     assert not run.whole(), f"{run.console}: {run.whole()}"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.arch import ARCH
 from lab.guest.accel import apply, asked_for
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Kind
@@ -130,7 +131,7 @@ def test_output(result: BootResult) -> None:
     assert result.program("output").output == ["one", "two", "three"]
     assert result.program("garbage").output[1:] == ["not ok 1 fake", "KTAP"]
     assert result.program("timeout").output == ["waiting"]
-    assert "console=ttyS0" in result.program("cat").output[0]
+    assert f"console={ARCH.tty}" in result.program("cat").output[0]
     assert result.program("odd-arguments").output == ["a\tb|c", "d|e\\f||"]
 
 

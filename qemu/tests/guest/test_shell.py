@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from lab.arch import ARCH
 from lab.paths import Paths
 from tests.guest.typist import ANSWER_S, BOOT_S, Typist, at_the_shell
 
@@ -21,7 +22,7 @@ def test_shell(typist: Typist) -> None:
     typist.wait_for(b"# ", BOOT_S)
     typist.type(b"echo mark $((6 * 7)); stty size; echo $TERM; tty\r")
     typist.wait_for(b"mark 42\n", ANSWER_S)
-    typist.wait_for(b"33 101\nxterm\n/dev/ttyS0\n", ANSWER_S)
+    typist.wait_for(b"33 101\nxterm\n/dev/%s\n" % ARCH.tty.encode(), ANSWER_S)
     # The shell is done with the line when it leaves its editor's mode; what then
     # comes back twice, once from the terminal, shows that cat is in front.
     typist.type(b"cat\r")

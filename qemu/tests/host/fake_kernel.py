@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lab.arch import ARCH
 from lab.paths import Paths
 from lab.tree import patches as patches_
 
@@ -118,7 +119,8 @@ def prepared(tmp_path: Path) -> Paths:
     paths = checkout(tmp_path)
     tarball(tmp_path)
     patches_.prepare(paths, "", tmp_path)
-    paths.configs.mkdir()
+    (paths.configs / "arch").mkdir(parents=True)
+    (paths.configs / f"arch/{ARCH.name}.config").write_text("CONFIG_ARCH=y\n")
     for name in ("base", "guest", "features", "kunit", "debug"):
         (paths.configs / f"{name}.config").write_text(f"CONFIG_{name.upper()}=y\n")
     return paths

@@ -43,6 +43,7 @@ def test_everything_is_written_and_the_goal_met(
         "bound": "<= 10",
         "measured": "1 1.000, 2 2.000, 4 4.000",
         "met": True,
+        "quoted": [],
     }
 
 

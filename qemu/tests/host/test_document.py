@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.host import native
 
-SOURCES = [f"userland/lib/{name}.c" for name in ("args", "document", "files", "json")]
+SOURCES = [f"userland/lib/{name}.c" for name in ("args", "document", "files", "histogram", "json")]
 
 
 def test_a_document(tmp_path: Path) -> None:

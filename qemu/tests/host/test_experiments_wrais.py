@@ -156,7 +156,7 @@ def test_other_places_have_goals_and_peers() -> None:
         here = [cell for cell in cells if cell.place == place]
         for variant in (v.WRAIS, v.MEMBER):
             goals = [g for g in GOALS if g.where.get("disk") == place.name]
-            beside = {c.background for c in here if c.variant == variant}
+            beside = {c.background for c in here if c.variant == variant} - {"idle"}
             assert beside == set(experiment.LOADED)
             for name in beside:
                 asked = [g for g in goals if name in str(g.where["background"])]
@@ -445,18 +445,34 @@ def test_switched_off_against_compiled_out() -> None:
         assert (record.unit, record.n) == ("%", 1)
 
 
+def idle_and_busy(cells: Sequence[experiment.Cell], idle_s: float) -> BootResult:
+    """A boot of one start on an idle disk, and one of 12 s beside load."""
+    programs = [
+        ProgramResult(cell.name, Status.OK, output=[json.dumps(row) for row in starts(took)])
+        for cell, took in zip(cells, (idle_s, 12.0), strict=True)
+    ]
+    return BootResult(experiment.boot(cells), programs, Path("console.log"))
+
+
 def test_each_place_has_its_own_idle_start() -> None:
     results = []
     for place, idle in ((places.FLASH, 8.0), (places.CRYPT, 6.0)):
         cells = [replace(cell, place=place, repeats=1) for cell in (IDLE, BUSY)]
-        programs = [
-            ProgramResult(cell.name, Status.OK, output=[json.dumps(row) for row in starts(took)])
-            for cell, took in zip(cells, (idle, 12.0), strict=True)
-        ]
-        results.append(BootResult(experiment.boot(cells), programs, Path("console.log")))
+        results.append(idle_and_busy(cells, idle))
     records = evaluate(results).records
     assert value(records, "startup_over_idle", "bfq", disk="flash", background="1r1w") == 1.5
     assert value(records, "startup_over_idle", "bfq", disk="crypt", background="1r1w") == 2.0
+
+
+def test_an_idle_disk_is_what_the_faster_has_of_it() -> None:
+    """Nobody gains by a stock scheduler that keeps an idle disk waiting."""
+    results = []
+    for variant, idle in ((v.BFQ, 8.0), (v.WRAIS, 6.0)):
+        cells = [replace(cell, variant=variant, repeats=1) for cell in (IDLE, BUSY)]
+        results.append(idle_and_busy(cells, idle))
+    records = evaluate(results).records
+    assert value(records, "startup_over_idle", "bfq", background="1r1w") == 2.0
+    assert value(records, "startup_over_idle", "wrais", background="1r1w") == 2.0
 
 
 # The figures

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """The exported series: git takes it, and it makes the tree that the lab builds."""
 
+import json
 import shutil
 import subprocess
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from lab.__main__ import main
 from lab.paths import Paths
+from lab.tree import source
 from lab.tree.export import IDENTITY, NEW, export, files
-from lab.tree.patches import LINKS, Patch, read_series
+from lab.tree.patches import LINKS, Patch, carried, read_series
 
 SUBJECTS = {new.subject for new in NEW}
 
@@ -48,7 +51,7 @@ def test_git_makes_the_tree_of_it_that_is_built(
     """No other file is there, and none is different."""
     tree = tmp_path / "tree"
     tree.mkdir()
-    series = read_series(lab_paths.patches)
+    series = carried(lab_paths)
     touched = base(lab_paths, series, tree)
     git(tree, "am", "--quiet", *map(str, exported))
     there = set(git(tree, "ls-files").split())
@@ -68,9 +71,7 @@ def test_one_patch_for_each_of_ours_and_those_of_new_files(
     """In their order, and each file is there before a patch has it built or included."""
     subjects = [patch.read_text().partition("\nSubject: [PATCH] ")[2] for patch in exported]
     firsts = [subject.splitlines()[0] for subject in subjects]
-    assert set(firsts) >= SUBJECTS and len(firsts) == len(SUBJECTS) + len(
-        read_series(lab_paths.patches)
-    )
+    assert set(firsts) >= SUBJECTS and len(firsts) == len(SUBJECTS) + len(carried(lab_paths))
     text = ""
     for patch, first in zip(exported, firsts, strict=True):
         text += patch.read_text() if first in SUBJECTS else ""
@@ -79,6 +80,20 @@ def test_one_patch_for_each_of_ours_and_those_of_new_files(
                 assert f"+++ b/include/linux/{name}/" in text, patch.name
     order = (exported[0].parent / "series").read_text().splitlines()
     assert order == [patch.name for patch in exported] == sorted(order)
+
+
+def test_it_is_the_series_of_the_kernel_that_was_asked_for(
+    lab_paths: Paths, tmp_path: Path
+) -> None:
+    """7.2 has its own."""
+    paths = replace(lab_paths, out=tmp_path / "out")
+    paths.pristine.mkdir(parents=True)
+    there = source.Source("x.tar.xz", "7.2.13", "0" * 64, 0, 0, 0)
+    source.stamp_path(paths.pristine).write_text(json.dumps(asdict(there)))
+    own = [patch.text for patch in read_series(lab_paths.patches, "7.2.13")]
+    found = [patch.read_text() for patch in export(paths, tmp_path / "patches")]
+    assert [text for text in found if text in own] == own
+    assert len(found) == len(own) + len(NEW)
 
 
 def test_files_of_ours_that_nothing_in_the_kernel_reads_stay_here(lab_paths: Paths) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
+from lab.arch import ARCH
 from lab.guest import image
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
@@ -86,7 +87,7 @@ def test_a_file_is_taken_under_the_name_that_was_asked_for(paths: Paths, tmp_pat
 def test_libraries_come_with_their_program(paths: Paths, tmp_path: Path) -> None:
     """By the name under which the loader looks for them; what is no program has none."""
     libraries = image.libraries(PROGRAM)
-    assert f"{image.LIBRARIES}/libc.so.6" in libraries
+    assert f"{ARCH.libraries}/libc.so.6" in libraries
     found = image.extra(paths, ("usr/bin/hackbench",), tmp_path / "log")
     assert set(found) == {"usr/bin/hackbench", *libraries}
     assert image.libraries(Path(__file__)) == []

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
 
-from lab import LabError, plot
+from lab import LabError, hdr, plot
 from lab.report.document import read_document
 from lab.report.runs import compared
 
@@ -126,3 +128,73 @@ def test_ranges_are_drawn_without_samples(tmp_path: Path) -> None:
     empty = write(tmp_path / "y.json", {**DOCUMENT, "results": DOCUMENT["results"][1:]})
     with pytest.raises(LabError, match="holds nothing that can be drawn"):
         plot.main([empty], tmp_path / "y")
+
+
+SENT: dict[str, Any] = {
+    **{key: value for key, value in DOCUMENT.items() if key not in ("results", "complete")},
+    "tool": "udprate",
+    "mode": "paced",
+    "achieved_mbps": 50.0,
+    "interrupted": False,
+    "gap_us_p50": 580.0,
+    "gap_us_p999": 2000.0,
+    "gap_us_max": 2100.0,
+    "gap_us_buckets": [[576.0, 584.0, 3], [2000.0, 2100.0, 1]],
+    "received_gap_us_p50": 590.0,
+}
+
+
+def test_a_run_of_the_sender_is_read_as_well(tmp_path: Path) -> None:
+    """It prints its figures beside each other: each duration becomes a result."""
+    path = write(tmp_path / "sent.json", SENT)
+    found = read_document(path).named()
+    assert list(found) == ["paced", "gap", "received_gap"]
+    assert found["paced"].figures == {"achieved_mbps": 50}
+    gap = {"percentiles_us.50": 580, "percentiles_us.99.9": 2000, "max_us": 2100}
+    assert found["gap"].figures == gap
+    other = write(tmp_path / "other.json", SENT | {"gap_us_p50": 1160.0})
+    (line,) = [line.split() for line in lines(path, other) if "percentiles_us.50 " in line][:1]
+    assert line == ["gap", "percentiles_us.50", "580", "1160", "2.000"]
+    assert plot.main([path], tmp_path / "sent") == 0
+
+
+def logged(path: Path) -> list[tuple[str, HdrHistogram]]:
+    """Tags and histograms of a log, as the library reads them."""
+    reader = HistogramLogReader(str(path), HdrHistogram(1, 10**12, 3))
+    found = []
+    while (one := reader.get_next_interval_histogram()) is not None:
+        found.append((one.get_tag(), one))
+    return found
+
+
+def test_samples_become_a_log_that_others_read(old: Path, tmp_path: Path) -> None:
+    """Of ipclat in ns and of udprate in us; times are those of the runs."""
+    sent = write(tmp_path / "sent.json", SENT)
+    assert hdr.main([old, sent], tmp_path / "both.hlog") == 0
+    (pipe, pipes), (gap, gaps) = logged(tmp_path / "both.hlog")
+    assert (pipe, gap) == ("old-pipe-forward", "sent-gap")
+    assert (pipes.get_total_count(), gaps.get_total_count()) == (200, 4)
+    assert pipes.get_value_at_percentile(75) == pytest.approx(905, rel=0.002)
+    assert pipes.get_value_at_percentile(99) == pytest.approx(1950, rel=0.002)
+    assert gaps.get_value_at_percentile(50) == pytest.approx(580000, rel=0.002)
+    assert pipes.get_start_time_stamp() == 1767323045000
+
+
+def test_what_is_less_than_nothing_is_said(tmp_path: Path) -> None:
+    """A clock's cost was taken off: the samples stay, and a comment counts them."""
+    document = copy.deepcopy(DOCUMENT)
+    document["results"][0]["buckets_ns"] = [[-20.0, -10.0, 7], [100.0, 101.0, 1]]
+    assert hdr.main([write(tmp_path / "x.json", document)], tmp_path / "x.hlog") == 0
+    assert "#pipe-forward: 7 below 0 ns, written as 0\n" in (tmp_path / "x.hlog").read_text()
+    ((_, found),) = logged(tmp_path / "x.hlog")
+    assert (found.get_total_count(), found.get_value_at_percentile(50)) == (8, 0)
+
+
+def test_without_samples_there_is_no_log(old: Path, tmp_path: Path) -> None:
+    """The file is named, and nothing is written."""
+    document = copy.deepcopy(DOCUMENT)
+    del document["results"][0]["buckets_ns"]
+    path = write(tmp_path / "x.json", document)
+    with pytest.raises(LabError, match=f"{path}: holds no samples: it takes --json --buckets"):
+        hdr.main([old, path], tmp_path / "x.hlog")
+    assert not (tmp_path / "x.hlog").exists()

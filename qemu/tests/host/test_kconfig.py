@@ -101,6 +101,15 @@ def test_configured_once_until_something_changes(paths: Paths, make: FakeMake) -
     assert len(make.calls()) == 4
 
 
+def test_options_of_one_kernel_are_asked_of_it_alone(paths: Paths, make: FakeMake) -> None:
+    (paths.configs / "kernel").mkdir()
+    for kernel, symbol in (("6.12", "OLD"), ("7.2", "NEW")):
+        (paths.configs / f"kernel/{kernel}.config").write_text(f"CONFIG_{symbol}=y\n")
+    kconfig.write(paths, "guest")
+    given = (paths.kernel() / ".config").read_text()
+    assert "CONFIG_OLD=y" in given and "CONFIG_NEW" not in given
+
+
 def test_changed_by_hand_is_noticed_until_it_is_taken_back(paths: Paths, make: FakeMake) -> None:
     """make test and make bench ask; the configuration itself is a person's until then."""
     with pytest.raises(LabError):
@@ -144,7 +153,7 @@ def test_cpus_are_those_of_the_fragments() -> None:
 def test_debug_is_guest_and_more(paths: Paths, make: FakeMake) -> None:
     kconfig.write(paths, "debug")
     final = kconfig.final_values((paths.kernel("debug") / ".config").read_text())
-    assert set(final) == {"BASE", "GUEST", "FEATURES", "KUNIT", "DEBUG"}
+    assert set(final) == {"ARCH", "BASE", "GUEST", "FEATURES", "KUNIT", "DEBUG"}
     assert f"O={paths.kernel('debug')}" in make.calls()[0]
 
 

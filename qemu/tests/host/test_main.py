@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.__main__ import MEASURES, SET_UP, main, require_machine
+from lab import LabError, arch
+from lab.__main__ import MEASURES, SET_UP, main
 from lab.host import outdir
 from lab.paths import Paths
 from lab.tree import patches
@@ -31,12 +32,12 @@ from tests.host.test_outdir import barred, unprivileged
 __all__ = ["barred"]
 
 
-def machine(sysname: str, arch: str) -> os.uname_result:
+def machine(sysname: str, name: str) -> os.uname_result:
     """What such a machine says of itself."""
-    return os.uname_result((sysname, "here", "6.12.0", "#1", arch))
+    return os.uname_result((sysname, "here", "6.12.0", "#1", name))
 
 
-@pytest.mark.parametrize("where", [("Linux", "aarch64"), ("Darwin", "arm64"), ("Linux", "i686")])
+@pytest.mark.parametrize("where", [("Linux", "riscv64"), ("Darwin", "arm64"), ("Linux", "i686")])
 def test_another_machine_is_refused_before_anything_else(
     where: tuple[str, str],
     monkeypatch: pytest.MonkeyPatch,
@@ -47,14 +48,24 @@ def test_another_machine_is_refused_before_anything_else(
     monkeypatch.setenv("LAB_OUT", str(tmp_path / "out"))
     for verb in (*SET_UP, *MEASURES, "run"):
         assert main([verb]) == 2, verb
-        line = f"lab: this is {where[0]} on {where[1]}: Linux on x86-64 is needed\n"
+        line = f"lab: this is {where[0]} on {where[1]}: Linux on x86_64 or aarch64 is needed\n"
         assert capsys.readouterr().err == line, verb
     assert not (tmp_path / "out").exists()
     assert main(["clean"]) == 0
 
 
-def test_this_machine_is_fine() -> None:
-    require_machine(machine("Linux", "x86_64"))
+def test_these_machines_are_fine_and_another_architecture_is_refused() -> None:
+    for host in ("x86_64", "aarch64"):
+        arch.require({"LAB_ARCH": "arm64"}, machine("Linux", host))
+        arch.require({"LAB_ARCH": ""}, machine("Linux", host))
+        with pytest.raises(LabError, match="ARCH=mips: allowed are x86_64, arm64"):
+            arch.require({"LAB_ARCH": "mips"}, machine("Linux", host))
+
+
+def test_the_architecture_is_the_hosts_or_the_one_asked_for() -> None:
+    assert arch.chosen({}, "aarch64") is arch.ARM64
+    assert arch.chosen({"LAB_ARCH": ""}, "x86_64") is arch.X86_64
+    assert arch.chosen({"LAB_ARCH": "arm64"}, "x86_64") is arch.ARM64
 
 
 def test_errors_are_one_line_and_the_exit_code(

@@ -16,7 +16,7 @@ from tests.host.checkouts import TOP, copied, environment, make, names
 TARGETS = (
     *("all", "deps", "prepare", "defconfig", "menuconfig", "savedefconfig", "kernel"),
     *("kernel-debug", "modules", "userland", "rootfs", "install", "run", "bench", "report", "demo"),
-    "compare",
+    *("compare", "trace", "lava-job", "kcidb"),
     *("deb", "patches-export", "htmldocs", "test-packages"),
     *("test", "test-crash", "test-debug", "test-mutants", "test-matrix", "test-torture"),
     *("kunit", "check", "check-series"),
@@ -24,6 +24,7 @@ TARGETS = (
 )
 VARIABLES = (
     *("O", "V", "KERNEL", "CONFIG", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL", "DIR"),
+    *("REPO", "ORIGIN"),
     *("A", "B", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "TESTS", "MUTANTS", "MATRIX"),
 )
 

@@ -35,7 +35,7 @@ def good(log_dir: Path = Path()) -> BootResult:
 def paths(tmp_path: Path) -> Paths:
     """An output directory that has a kernel and PID 1."""
     paths = Paths(top=tmp_path, out=tmp_path / "build")
-    for path in (paths.bzimage(), paths.init):
+    for path in (paths.boot_image(), paths.init):
         path.parent.mkdir(parents=True)
         path.write_bytes(b"")
     return paths

@@ -147,7 +147,8 @@ def test_clean_keeps_sources_image_environment_and_results(tmp_path: Path) -> No
     outdir.clean(paths, everything=False)
     kept = {"lab", "linux", "linux.json", "linux.part", "linux.staging", "pristine"}
     kept |= {"pristine.json", "pristine.part", "rootfs.sqfs", "rootfs.part"}
-    assert {path.name for path in paths.out.iterdir()} == kept | {"venv", "results", "plots"}
+    kept |= {"venv", "results", "plots", "traces"}
+    assert {path.name for path in paths.out.iterdir()} == kept
 
 
 def test_mrproper_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from lab.paths import Paths
 from lab.redraw import main
 from lab.report import page
 from lab.report.references import references
-from lab.report.results import stem
+from lab.report.results import fullest, stem
 from lab.subjects.lottery import EXPERIMENT, experiment
 from tests.host import browser
 from tests.host.browser import Browser
@@ -93,8 +93,9 @@ def test_the_fullest_results_are_taken(tmp_path: Path) -> None:
     for name in ("udp-demo", "udp-quick", "udp"):
         (tmp_path / f"{name}.json").write_text("[]")
         scope = name.partition("-")[2] or "full"
-        assert stem(tmp_path, "udp") == (name, scope)
-    assert stem(tmp_path, "ipc") == ("", "full")
+        assert fullest(tmp_path, "udp") == scope
+        assert stem("udp", scope) == name
+    assert fullest(tmp_path, "ipc") is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from lab.paths import Paths
-from lab.subjects.registry import EXPERIMENTS
 
 TOP = Paths.from_env().top
 PAGES = {page.stem: page for page in (TOP / "Documentation/man").glob("*.1")}
@@ -118,41 +117,3 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     inside = r"``((?:configs|modules|patches|qemu|userland)/[\w./-]*)``"
     names = {name for name in re.findall(inside, page.read_text()) if name == name.lower()}
     assert not [name for name in sorted(names) if not (TOP / name).exists()]
-
-
-# Targets of the kernel's own Makefile.
-OF_THE_KERNEL = {"modules_install", "olddefconfig"}
-DOCUMENTS = (TOP / "README.md", *sorted((TOP / "Documentation").glob("**/*.rst")))
-
-
-def targets() -> set[str]:
-    """Those of the Makefile that are meant for people."""
-    database = subprocess.run(
-        ["make", "-C", str(TOP), "-rpn", "help"], capture_output=True, text=True, check=False
-    ).stdout
-    return set(database.partition("\n.PHONY: ")[2].partition("\n")[0].split())
-
-
-def commands(document: Path) -> list[list[str]]:
-    """In words: what is indented, and what is quoted and begins with make."""
-    text = document.read_text()
-    lines = re.findall(r"^ {2,4}((?:sudo )?[\w./-]+ .*)$", text, re.M)
-    lines += re.findall(r"`(make [^`]*)`", text.replace("\n", " "))
-    parts = (part.split(" #")[0] for line in lines for part in re.split(r"&&|;|\||>", line))
-    return [part.strip().removeprefix("sudo ").split() for part in parts if part.strip()]
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_of_documents_exist(lab_paths: Paths, document: Path) -> None:
-    """Targets of make, experiments, mutants, and options of our programs."""
-    known, faults = targets(), TOP / "qemu/tests/mutants"
-    assert len(known) > 30
-    for command in commands(document):
-        if command[0] in PAGES:
-            assert not unknown_options(lab_paths, command), command
-        if command[0] != "make" or "-C" in command or not re.match(r"[a-z]", "".join(command[1:])):
-            continue
-        assert command[1] in known | OF_THE_KERNEL, command
-        for name, _, value in (word.strip("'").partition("=") for word in command[2:]):
-            assert name != "EXP" or value in {*EXPERIMENTS, "NAME", ""}, command
-            assert name != "MUTANTS" or not value.islower() or (faults / f"{value}.patch").exists()

@@ -8,7 +8,7 @@ import pytest
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree import patches
+from lab.tree import patches, source
 from tests.host.fake_kernel import CORE_C, checkout, patch, set_series, snapshot, tarball
 
 CORE = "kernel/sched/core.c"
@@ -56,6 +56,27 @@ def test_series_has_comments_and_may_be_absent(tmp_path: Path) -> None:
     assert [item.name for item in patches.read_series(paths.patches)] == ["1.patch"]
     series.unlink()
     assert patches.read_series(paths.patches) == []
+
+
+def test_a_kernel_gets_the_series_that_is_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = checkout(tmp_path, {"1.patch": GOOD})
+    own = paths.patches / "7.2"
+    own.mkdir()
+    (own / "series").write_text("7.2/2.patch\n")
+    (own / "2.patch").write_text(GOOD)
+    (own / "base").write_text("7.2.13\n")
+    for kernel, name in (("6.12.9", "1.patch"), ("7.2.14", "7.2/2.patch")):
+        patches.prepare(paths, str(tarball(tmp_path, kernel)), tmp_path)
+        assert [item.name for item in patches.carried(paths)] == [name]
+    assert "kernel 7.2.14; the patches are pinned on 7.2.13" in capsys.readouterr().err
+
+
+def test_what_is_carried_has_a_series(lab_paths: Paths) -> None:
+    """And nothing else has one."""
+    bases = [series.parent.name for series in lab_paths.patches.glob("*/series")]
+    assert [source.CARRIED[0], *sorted(bases)] == list(source.CARRIED)
 
 
 @pytest.mark.parametrize(

@@ -41,17 +41,32 @@ def test_all(kernel: str, short: bool) -> None:
 
 
 def test_debug() -> None:
-    """More room, more time, and leaks are looked for after everything else."""
+    """More room, more time, and leaks are looked for after everything else, in some."""
     before = {suite.name: suite for suite in suites("guest")}
     for debug in suites("debug"):
         plain = [before.pop(name) for name in debug.name.split("+")]
         assert debug.machine.real_time
-        assert debug.programs[-1].argv == ("@kmemleak",)
+        programs = [*debug.programs]
+        if any(suite.leaks for suite in plain):
+            assert programs.pop().argv == ("@kmemleak",)
         wanted = [program for suite in plain for program in suite.programs if program.debug]
         assert wanted and all(debug.machine.mem_mb > suite.machine.mem_mb for suite in plain)
-        for one, other in zip(wanted, debug.programs[:-1], strict=True):
+        for one, other in zip(wanted, programs, strict=True):
             assert other.timeout_s > one.timeout_s and other.argv == one.argv
+            assert other.argv[0] != "@kmemleak"
     assert not any(program.debug for suite in before.values() for program in suite.programs)
+
+
+def test_each_subject_looks_for_leaks() -> None:
+    """Where what the kernel allocates for it comes and goes; no other suite notes allocations."""
+    looking = [suite for suite in suites("debug") if suite.leaks]
+    assert {name for suite in looking for name in suite.name.split("+")} == {
+        *(f"lottery-torture-{pool}" for pool in ("list", "rbtree", "sums")),
+        *("lottery-api", "wrais-api", "wrais-deadline", "livelock-driver", "kunit"),
+        *("livelock-torture-smp", "livelock-torture-calm"),
+    }
+    for suite in suites("debug"):
+        assert ("kmemleak=on" in suite.machine.append) == suite.leaks
 
 
 def test_short() -> None:

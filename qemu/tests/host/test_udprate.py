@@ -76,6 +76,7 @@ GOOD = ("-r", "1", "-t", "1")
         ((*GOOD, "--policy", "lottery:1000001"), "--policy: bad value 'lottery:1000001'"),
         ((*GOOD, "--hogs", "65"), "--hogs: bad value '65': allowed 0..64"),
         ((*GOOD, "--hog-tickets", "5"), "--hog-tickets needs --hogs"),
+        ((*GOOD, "--buckets"), "--buckets needs --json"),
         ((*GOOD, "--strict", "--naive"), "--strict does not go with --best-effort and --naive"),
         ((*GOOD, "--receive"), "--receive does not go with --rate"),
         ((*GOOD, "nowhere"), "ADDRESS: bad value 'nowhere'"),

@@ -28,7 +28,7 @@ def build(paths: Paths, tree: Path, name: str) -> Path:
     out = paths.out / f"symbol-off-{name}"
     out.mkdir(parents=True, exist_ok=True)
     fragment = out / "lab.config"
-    asked = kconfig.merge(paths.configs, ("base", "guest")).values()
+    asked = kconfig.merge(paths.configs, (*kconfig.BASE, "guest")).values()
     fragment.write_text("".join(f"{item}\n" for item in asked) + LINE_NUMBERS)
     for targets in ([f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig"], list(OBJECTS)):
         argv = kbuild(paths, "guest", ["-s", *targets])
@@ -56,7 +56,7 @@ def base_tree(paths: Paths) -> Path:
     tree = paths.out / "symbol-off-base-tree"
     if not tree.exists():
         patches.hard_link_copy(paths.pristine, tree)
-    fixes = [patch for patch in patches.read_series(paths.patches) if patch.name.startswith(FIXES)]
+    fixes = [patch for patch in patches.carried(paths) if patch.file.startswith(FIXES)]
     assert fixes
     with TemporaryDirectory() as staging:
         staged = patches.stage(fixes, paths.pristine, Path(staging), "of the base")

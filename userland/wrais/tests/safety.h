@@ -68,9 +68,11 @@ void disk_drop(void);
 enum role {
 	ROLE_FILL,		/* append for ever */
 	ROLE_WRITE,		/* the same, giving the oldest blocks back */
+	ROLE_ALLOCATE,		/* take blocks for a file and give them back, without data */
 	ROLE_SYNC,		/* append a page, fsync, again and again */
 	ROLE_READ,		/* read a file that is no longer in memory */
 	ROLE_REQUEST,		/* the same, with requests of the real-time class */
+	ROLE_WRITE_BACK,	/* have what is dirty in a file written, and do not wait */
 };
 
 #define TASKS_MAX	8U
@@ -166,6 +168,9 @@ void case_pair(struct ktap_case *t);
 /* safety_carriers.c */
 void case_worker(struct ktap_case *t);
 void case_request(struct ktap_case *t);
+void case_metadata(struct ktap_case *t);
+void case_handle(struct ktap_case *t);
+void case_tag(struct ktap_case *t);
 
 /* safety_fuse.c */
 void case_stalled_fuse(struct ktap_case *t);

@@ -82,6 +82,13 @@ static int step_write(struct worker *w)
 	return 0;
 }
 
+static int step_allocate(struct worker *w)
+{
+	if (fallocate(w->fd, 0, 0, (off_t)PUNCH) || ftruncate(w->fd, 0))
+		return errno;
+	return 0;
+}
+
 static int step_sync(struct worker *w)
 {
 	int error = append(w, PAGE_BYTES);
@@ -163,12 +170,21 @@ static int step_request(struct worker *w)
 	return 0;
 }
 
+/* As the flusher does every few seconds. */
+static int step_write_back(struct worker *w)
+{
+	sleep_until_ns(now_ns() + PAUSE_NS);
+	return sync_file_range(w->fd, 0, 0, SYNC_FILE_RANGE_WRITE) ? errno : 0;
+}
+
 static int (*const steps[])(struct worker *w) = {
 	[ROLE_FILL] = step_fill,
 	[ROLE_WRITE] = step_write,
+	[ROLE_ALLOCATE] = step_allocate,
 	[ROLE_SYNC] = step_sync,
 	[ROLE_READ] = step_read,
 	[ROLE_REQUEST] = step_request,
+	[ROLE_WRITE_BACK] = step_write_back,
 };
 
 static int open_file(const struct task *task, const char *path)

@@ -41,6 +41,9 @@ static const struct ktap_test cases[] = {
 	{ "pair", case_pair },
 	{ "worker", case_worker },
 	{ "request", case_request },
+	{ "metadata", case_metadata },
+	{ "handle", case_handle },
+	{ "tag", case_tag },
 	{ "class-in-group", case_class_in_group },
 	{ "group", case_group },
 	{ "space", case_space },
@@ -83,6 +86,11 @@ static const char usage[] =
 "                              privileged\n"
 "  worker                      what a kernel thread reads for a privileged task goes first\n"
 "  request                     and single requests (AIO) that have the real-time class\n"
+"  metadata                    and so do metadata that a privileged task waits to change\n"
+"  handle                      and, in part, those that others wait for within a\n"
+"                              transaction\n"
+"  tag                         and writeback, where somebody waits within one until\n"
+"                              some of it is done\n"
 "  class-in-group, group       a privileged task of a light group goes before those of\n"
 "                              a heavy one, by its I/O class and by io.wrais\n"
 "  space, space-journal        no space left: every writer is told (ENOSPC); with\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ KINDS = {
     **{Holds.YES: "yes", Holds.BETTER: "yes", Holds.NO: "no"},
     **{Holds.MISSING: "missing", Holds.UNJUDGED: "note"},
 }
+TRACE = "trace"
+"""Of the names of pictures of who waits for whom, before that of the experiment."""
 TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
@@ -57,7 +59,11 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """A document and the experiment that repeats it."""
+    """A document and the experiment that repeats it.
+
+    `picture` is it recorded and drawn as who waits for whom: empty if that was not done yet,
+    None if it cannot be.
+    """
 
     name: str
     title: str
@@ -67,6 +73,7 @@ class Section:
     goals: list[dict[str, str]]
     conditions: list[tuple[str, str]]
     figures: list[Shown]
+    picture: str | None
 
 
 def number(value: float) -> str:
@@ -130,7 +137,7 @@ def _json(charts: dict[str, Chart]) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _section(found: Run, plots: Path, charts: dict[str, Chart]) -> Section:
+def _section(found: Run, plots: Path, charts: dict[str, Chart], traced: bool) -> Section:
     seen: set[str] = set()
     return Section(
         found.name,
@@ -141,10 +148,11 @@ def _section(found: Run, plots: Path, charts: dict[str, Chart]) -> Section:
         [_goal(verdict) for verdict in found.verdicts],
         found.conditions,
         [_shown(figure, found, plots, charts, seen) for figure in references().of(found.name)],
+        image(plots, TRACE, found.name) if traced else None,
     )
 
 
-def _context(paths: Paths, library: Path) -> dict[str, Any]:
+def _context(paths: Paths, library: Path, pictured: Collection[str]) -> dict[str, Any]:
     runs = {name: run(paths, name) for name in references().documents}
     charts: dict[str, Chart] = {}
     first = []
@@ -160,7 +168,9 @@ def _context(paths: Paths, library: Path) -> dict[str, Any]:
                 "image": image(paths.plots, runs[top.experiment].stem, top.image),
             }
         )
-    sections = [_section(found, paths.plots, charts) for found in runs.values()]
+    sections = [
+        _section(found, paths.plots, charts, name in pictured) for name, found in runs.items()
+    ]
     words = [goal["word"] for section in sections for goal in section.goals]
     style = (HERE / "page.css").read_text(encoding="utf-8")
     scripts = [(HERE / "page.js").read_text(encoding="utf-8")]
@@ -179,8 +189,11 @@ def _context(paths: Paths, library: Path) -> dict[str, Any]:
     }
 
 
-def write(paths: Paths, library: Path = LIBRARY) -> Path:
-    """Write $(O)/report.html; returns it.  Raises LabError if a file of results is not right."""
+def write(paths: Paths, library: Path = LIBRARY, pictured: Collection[str] = ()) -> Path:
+    """Write $(O)/report.html; returns it.  Raises LabError if a file of results is not right.
+
+    pictured names the experiments that can be recorded and drawn as who waits for whom.
+    """
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -189,7 +202,7 @@ def write(paths: Paths, library: Path = LIBRARY) -> Path:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
-    text = environment.get_template("page.html.j2").render(_context(paths, library))
+    text = environment.get_template("page.html.j2").render(_context(paths, library, pictured))
     path = paths.out / NAME
     write_text(path, text + "\n")
     return path

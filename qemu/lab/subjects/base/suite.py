@@ -6,7 +6,7 @@ from dataclasses import replace
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.guest.nics import IN_TREE, OURS, pairs
-from lab.suite import scenario, shell, smp_machine
+from lab.suite import scenario, shell, smp_machine, with_leaks
 
 KUNIT_SUITES = (
     *("lottery_pool", "lottery_draw", "lottery_class", "lottery_currency", "lottery_lag"),
@@ -68,4 +68,4 @@ def _kunit() -> Boot:
 
 def boots() -> tuple[Boot, ...]:
     """All of them."""
-    return (_boot(), _kunit())
+    return (_boot(), with_leaks(_kunit()))

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from lab.arch import ARCH
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 
@@ -154,15 +155,12 @@ SMP_CPUS = 4
 DISPLACED_S = 7
 """Guest seconds of all rounds of lottery-smp's displacement."""
 
-LIBRARIES = (
-    "lib64/ld-linux-x86-64.so.2",
-    *(f"lib/x86_64-linux-gnu/{name}" for name in ("libc.so.6", "libpthread.so.0")),
-)
+LIBRARIES = (ARCH.loader, *map(ARCH.library, ("libc.so.6", "libpthread.so.0")))
 HACKBENCH = ("usr/bin/hackbench", *LIBRARIES)
 CYCLICTEST = (
     "usr/bin/cyclictest",
     *LIBRARIES,
-    *(f"lib/x86_64-linux-gnu/{name}" for name in ("librt.so.1", "libnuma.so.1")),
+    *map(ARCH.library, ("librt.so.1", "libnuma.so.1")),
 )
 """What both take of the root image, which would not be virtual time."""
 HACKBENCH_CPUS = (1, 4)

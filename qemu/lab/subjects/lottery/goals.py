@@ -95,6 +95,7 @@ GOALS = (
         low=0.95,
         high=1.05,
         form=".3f",
+        quoted=README,
     ),
     Goal(
         name="draw_error after 10,000 draws, low-variance / independent",
@@ -103,6 +104,7 @@ GOALS = (
         over="independent",
         high=0.1,
         form=".3g",
+        quoted=README,
     ),
     Goal(
         name="pipe_roundtrip_ns, lottery / other",
@@ -135,12 +137,14 @@ GOALS = (
         high=3.0,
         form=".3g",
         least_n=3,
+        quoted=README,
     ),
     Goal(
         name="displaced_share_pct in the first 100 ms",
         metric="displaced_share_pct",
         low=90.0,
         form=".3g",
+        quoted=README,
     ),
     *(
         Goal(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.suite import SHARE_SHIFT, refused, scenario, smp_machine
+from lab.suite import SHARE_SHIFT, not_debug, refused, scenario, smp_machine, with_leaks
 
 # Ticket ratios of the share tests.
 RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
@@ -71,7 +71,7 @@ def _pool(pool: str) -> Boot:
             _turns("turns", 2, *TURNS),
             # Whole ticks at 250 Hz, too.
             _turns("turns-8ms", 3, "--quantum", "8000", "3:1"),
-            Program("fair", ("lottery-fair", "--ktap", "--tasks", "40", "--work-ms", "50"), 120),
+            Program("fair", ("lottery-fair", "--ktap", "--tasks", "40", "--work-ms", "120"), 120),
             Program("scale", ("lottery-scale", "100"), 120, short=("lottery-scale", "20")),
             Program(
                 "floor",
@@ -267,10 +267,23 @@ def long_boots() -> tuple[Boot, ...]:
 
 
 def boots() -> tuple[Boot, ...]:
-    """All of them. The sums are what boots by default, and are tested for longer."""
+    """All of them. The sums are what boots by default, and are tested for longer.
+
+    On the kernel with checks the other pools have their torture.
+    """
     return (
-        *(_api(), _pool("list"), _pool("rbtree"), _pool("sums"), _tools()),
-        *(_smp("sums", 5), _smp("list", 2), _bounds(), _displaced()),
-        *(_lend(), _currency(), _kernel_mutex(), _core(), _nohz()),
-        *(_torture("sums", 60), _torture("rbtree", 30), _torture("list", 30), _torture_core()),
+        *(
+            with_leaks(_api()),
+            not_debug(_pool("list")),
+            not_debug(_pool("rbtree")),
+            _pool("sums"),
+            _tools(),
+        ),
+        *(_smp("sums", 5), not_debug(_smp("list", 2)), _bounds(), _displaced()),
+        *(_lend(), _currency(), _kernel_mutex(), _core(), not_debug(_nohz())),
+        *(
+            with_leaks(_torture(pool, s))
+            for pool, s in (("sums", 60), ("rbtree", 30), ("list", 30))
+        ),
+        _torture_core(),
     )

@@ -217,6 +217,7 @@ FULL: Scope = (
     Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
     *APPLICATIONS,
     *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
+    *elsewhere((v.SIMPLE_RT, v.WRAIS), ("idle",), 5, *places.OTHERS),
     *elsewhere((v.SIMPLE_RT, v.WRAIS, v.MEMBER), LOADED, 5, *places.OTHERS),
 )
 
@@ -239,7 +240,7 @@ QUICK: Scope = (
     Rows((v.WRAIS,), (PGBENCH,), ("1r1w",), 2, 3, pgbench.PLACE),
     *APPLICATIONS_QUICK,
     *elsewhere((v.BFQ,), ("idle",), 1, *places.DISKS, *places.CARRIERS, places.XFS),
-    *elsewhere((v.WRAIS,), HARD, 1, *places.DISKS),
+    *elsewhere((v.WRAIS,), ("idle", *HARD), 1, *places.DISKS),
     *elsewhere((v.WRAIS,), ("1r1w",), 1, *places.CARRIERS, places.XFS),
 )
 """Every goal but that of what is compiled out, in fewer starts."""

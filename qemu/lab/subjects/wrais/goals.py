@@ -87,7 +87,7 @@ def _applications(background: str, judged: bool) -> tuple[Goal, ...]:
         by="probe",
         high=1.10,
         judged=judged,
-        quoted=QUOTED,
+        quoted=QUOTED if judged else (DOCUMENT,),
     )
     mean = replace(
         each,
@@ -133,7 +133,7 @@ def _wait(over: Variant, judged: bool) -> Goal:
         high=2.0,
         judged=judged,
         form=".2f",
-        quoted=QUOTED,
+        quoted=(DOCUMENT,),
     )
 
 

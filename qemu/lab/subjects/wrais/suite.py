@@ -11,7 +11,7 @@ from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.subjects.wrais import experiment, places, variants
 from lab.subjects.wrais.places import Place
-from lab.suite import scenario, smp_machine
+from lab.suite import scenario, smp_machine, with_leaks
 
 # The slow disk's pages, of which a small file system touches few, and the cache.
 MEM_MB = 1536
@@ -23,7 +23,8 @@ PROBES = {
     "fsync": ((), ("copy_outs", "inherits")),
     "write70": ((), ("dirty_breaks", "dirty_naps")),
     "think": (("--pages", "6000"), ("think_turns",)),
-    "app-direct": (("--pages", "6000"), ("fellow_turns",)),
+    # It takes 1.6 s, or more than 2 if others are injected while it is about to go on.
+    "app-direct": (("--pages", "6000", "--limit", "2"), ("fellow_turns", "-think_turns")),
 }
 # A kernel with checks spends its time on them: a quarter of the pages, and patience.
 SHORTER = ("--pages", "500", "--limit", "150")
@@ -46,11 +47,14 @@ UNPRIVILEGED = ("--class", "be", "--level", "0", "--probe", "fsync", "--pages", 
 BESIDE = ("--sched", "bfq", "--wrais", "all", "--class", "be", "--level", "4", "--load-class", "rt")
 # Who appends or commits: readers and writers, the counter, and the longest that it may take
 # [ms]. Without what is tested it is several times as long.
-WAITS = {
+WAITS: dict[str, tuple[int, int, str, int]] = {
     "append": (4, 4, "dirty_releases", 3000),
     "commit": (4, 4, "overdue_turns", 3000),
     "read-commit": (1, 0, "overdue_turns", 1500),
+    "tags-commit": (4, 4, "tag_exemptions", 3000),
 }
+# The others have more of these together than writes may have.
+WAITS_TAGS = {"tags-commit": ("--tune", "nr_requests=64")}
 NOT_FOR_OTHERS = (
     *("-raised_requests", "-dirty_breaks", "-dirty_naps", "-inherits"),
     *("-think_turns", "-fellow_turns", "-floor_turns", "-random_turns"),
@@ -86,6 +90,9 @@ SAFETY_CASES = (
         "pair",
         "worker",
         "request",
+        "metadata",
+        "handle",
+        "tag",
         "class-in-group",
         "group",
         "space",
@@ -104,11 +111,16 @@ SMP_CPUS = 4
 # LProbe takes 7.7 s alone there, and beside a reader and a writer 8.6 s and more where one of
 # the parts for it is missing.
 BELOW_S = 8
+# Of a disk that takes 64 requests: this takes 1.7 s alone and no more than 1.9 beside others,
+# but 2.1 to 4 where one of the parts for that is missing, or one read waits for long [ms].
+DEEP_S = 2
+DEEP_STARTS = 3
+DEEP = ("--pages", "48000", "--longest", "100")
 # What may take the whole guest along when it fails.
 SAFETY_LAST = ("memory-cgroup", "memory")
 # A kernel full of checks needs 3 GiB, which are never used up, and takes minutes to
-# fill a group.
-SAFETY_NOT_DEBUG = ("memory-cgroup", "memory")
+# fill a group. What runs on four CPUs there need not on one.
+SAFETY_NOT_DEBUG = ("memory-cgroup", "memory", *SMP_CASES)
 # The same with all parts off: what fails here as well is not theirs.
 SAFETY_OF_STOCK = ("space", "removal")
 
@@ -165,12 +177,23 @@ def _fair() -> Program:
     return replace(run, debug=False)
 
 
+def _wakeup() -> Program:
+    """Threads that wait for a tag, which eight readers wait for and may not have.
+
+    No read takes longer than 75 ms, or each time more than 100 where these are woken for it.
+    """
+    what = ("--probe", "app-direct", "--pages", "6000", "--longest", "90")
+    run = _run("wakeup", *PRIVILEGED, *what, load=8, writers=0, expect=("tag_exemptions",))
+    return replace(run, debug=False)
+
+
 def _wait(name: str) -> Program:
     """Somebody else's write, for as long as virtual time shows it."""
     readers, writers, counter, most = WAITS[name]
     what = (
         *("--probe", name.rpartition("-")[2], "--endless", "10"),
         *("--longest", str(most), "--knob", "floor_pct=0"),
+        *WAITS_TAGS.get(name, ()),
     )
     run = _run(f"wait-{name}", *BESIDE, *what, load=readers, writers=writers, expect=(counter,))
     return replace(run, debug=False)
@@ -201,6 +224,7 @@ def _io() -> Boot:
                 _run(f"no-{part}", *PRIVILEGED, "--wrais", f"all,-{part}", *args, expect=expect)
                 for part, (args, expect) in WITHOUT.items()
             ),
+            _wakeup(),
             # Last: the numbers that they set stay as they are.
             *(_wait(name) for name in WAITS),
             _fair(),
@@ -227,7 +251,11 @@ def _deadline() -> Boot:
         (
             Program("disk", slowdisk.DISK),
             *(
-                _run(probe, *privileged, "--probe", probe, expect=expect)
+                # That one writes much, which the kernel with checks does in wrais-io.
+                replace(
+                    _run(probe, *privileged, "--probe", probe, expect=expect),
+                    debug=probe != "write70",
+                )
                 for probe, expect in probes.items()
             ),
         ),
@@ -263,7 +291,7 @@ def _safety() -> Boot:
         replace(_case(case, "--wrais", "none", name=f"stock-{case}", debug=False), short=None)
         for case in SAFETY_OF_STOCK
     )
-    programs = (scenario("wrais/limit"), *ours, *stock, *last)
+    programs = (scenario("wrais/limit"), scenario("wrais/requests"), *ours, *stock, *last)
     return Boot("wrais-safety", _safety_machine(2), programs)
 
 
@@ -273,19 +301,39 @@ def _safety_smp() -> Boot:
     return Boot("wrais-safety-smp", _safety_machine(SMP_CPUS), programs)
 
 
-def _below(place: Place) -> Boot:
-    """A start where something lies between the file system and the disk. It must end soon."""
-    rows = experiment.Rows((variants.WRAIS,), ("lprobe",), ("1r1w",), place.depth or 2, 1, place)
+def _soon(rows: experiment.Rows, limit_s: int, *more: str) -> Boot:
+    """Starts that must end soon: in virtual time, and not on a kernel full of checks."""
     boot = experiment.boot(list(rows.cells()))
-    start = boot.programs[-1]
-    argv = (*start.argv, "--limit", str(BELOW_S))
-    # In virtual time only, and not on a kernel that spends its time on checks.
-    programs = (*boot.programs[:-1], replace(start, argv=argv))
-    quick = tuple(replace(program, debug=False) for program in programs)
-    return replace(boot, name=f"wrais-{place.name}", programs=quick)
+    quick = (replace(program, debug=False) for program in boot.programs)
+    programs = tuple(
+        replace(p, argv=(*p.argv, "--limit", str(limit_s), *more)) if p.what else p for p in quick
+    )
+    return replace(boot, name=f"wrais-{rows.place.name}", programs=programs)
+
+
+def _below(place: Place) -> Boot:
+    """Where something lies between the file system and the disk."""
+    (rows,) = experiment.elsewhere((variants.WRAIS,), ("1r1w",), 1, place)
+    return _soon(rows, BELOW_S)
+
+
+def _deep() -> Boot:
+    """Where the others' requests could be in the disk for long, and have all tags."""
+    # The first start in a minute is the idle one.
+    beside = ("idle", *experiment.HARD)
+    (rows,) = experiment.elsewhere((variants.MEMBER,), beside, DEEP_STARTS, places.CLOUD)
+    return _soon(rows, DEEP_S, *DEEP)
 
 
 def boots() -> tuple[Boot, ...]:
     """All of them."""
     below = tuple(_below(place) for place in places.CARRIERS)
-    return (_api(), _io(), _deadline(), _safety(), _safety_smp(), *below)
+    return (
+        with_leaks(_api()),
+        _io(),
+        with_leaks(_deadline()),
+        _safety(),
+        _safety_smp(),
+        _deep(),
+        *below,
+    )

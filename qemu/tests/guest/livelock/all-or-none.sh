@@ -8,6 +8,7 @@
 bring_up
 rxmode eth0 mode poll
 status=0
-rxmode eth0 mode interrupt quota 0 || status=$?
+rxmode eth0 mode interrupt poll_us 777 quota 0 || status=$?
 test $status -eq 2
 rxmode eth0 | grep 'mode poll'
+[ "$(cat /sys/class/net/eth0/nll/poll_us)" -ne 777 ]

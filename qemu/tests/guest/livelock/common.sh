@@ -121,10 +121,10 @@ stays_just() {
 	slow=/sys/fs/cgroup/slow
 	mkdir $slow
 	(echo 0 >$slow/cgroup.procs && exec livelock-apps --port 9000 --seconds 60 >/dev/null) &
-	udprate --receive -t 3 -p 9001 --json $near >/tmp/fast &
+	udprate --receive -t 3 --wait 60 -p 9001 --json $near >/tmp/fast &
 	fast=$!
 	until [ "$(ss -Hlun 'sport >= 9000' | wc -l)" -eq 2 ]; do
-		true
+		[ -e "/proc/$fast/exe" ]
 	done
 	echo 1 >$slow/cgroup.freeze
 

@@ -4,6 +4,7 @@
 # What: Frames of a stream are put together before IP, unless GRO is switched off.
 # Needs: root cards=2 module=napi_livelock
 # Time: 120
+# Debug: no
 . "${0%/*}/common.sh"
 
 # Packets that IP has seen.

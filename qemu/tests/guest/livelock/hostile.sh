@@ -48,10 +48,10 @@ crowd=$!
 until grep -q '^open 2000$' /tmp/crowd; do
 	true
 done
-udprate --receive -t 3 -p 9001 --json $near >/tmp/fast &
+udprate --receive -t 3 --wait 60 -p 9001 --json $near >/tmp/fast &
 fast=$!
 until [ "$(ss -Hlun 'sport = 9001' | wc -l)" -eq 1 ]; do
-	true
+	[ -e "/proc/$fast/exe" ]
 done
 bears nll-ports --send $near --ports 2000 --times 5 &
 flood=$!

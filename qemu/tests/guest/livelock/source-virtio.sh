@@ -3,6 +3,7 @@
 # Name: source-virtio
 # What: The source sends to a virtio card, whose driver goes and comes back in a flood.
 # Needs: root cards=2 module=nll_source
+# Time: 120
 # Debug: no
 . "${0%/*}/common.sh"
 

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: currency
 # What: lottery currency runs a command that shares tickets, and backs a cgroup.
-# Needs: root
+# Needs: root cpus=2
 # Time: 60
+# Debug: no
+# On both CPUs the hogs would leave the shell 5 %, its floor.
+taskset -pc 0 $$
 tickets() {
 	awk '$1 == "cpu" { sum += $8 } END { print sum + 0 }' /proc/sched_lottery
 }
@@ -17,7 +20,7 @@ await() {
 	done
 }
 
-lottery currency --backing 30 -t 1000 sh -c 'while :; do :; done & while :; do :; done' &
+taskset -c 1 lottery currency --backing 30 -t 1000 sh -c 'while :; do :; done & while :; do :; done' &
 shell=$!
 await 30
 : >/tmp/out
@@ -37,7 +40,7 @@ group=/sys/fs/cgroup/shop
 echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
 mkdir "$group"
 lottery currency -g shop --backing 50
-lottery -t 1000 sh -c "echo \$\$ >$group/cgroup.procs; while :; do :; done" &
+taskset -c 1 lottery -t 1000 sh -c "echo \$\$ >$group/cgroup.procs; while :; do :; done" &
 hog=$!
 await 50
 lottery currency -g "$group" >/tmp/out

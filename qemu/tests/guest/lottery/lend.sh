@@ -4,6 +4,7 @@
 # What: A command that lottery lend has started lends its tickets while it sleeps.
 # Needs: root cpus=2
 # Time: 60
+# Debug: no
 tickets() {
 	awk '$1 == "cpu" && $2 == 1 { print $8 }' /proc/sched_lottery
 }

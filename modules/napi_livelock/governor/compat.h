@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the network of another kernel calls otherwise than that of 6.12. The driver, which
+ * is built without the governor, too, has its own.
+ */
+#ifndef _NLL_GOVERNOR_COMPAT_H
+#define _NLL_GOVERNOR_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/version.h>
+#include <net/hotdata.h>
+#include <net/net_namespace.h>
+#include <net/udp.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* In 7.2 those who see all packets are a namespace's, and it has one table for UDP. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+static inline const struct list_head *nll_see_all(const struct net *net)
+{
+	return &net_hotdata.ptype_all;
+}
+
+static inline struct sock *nll_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
+					   __be32 daddr, __be16 dport, int dif)
+{
+	return __udp4_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, net->ipv4.udp_table,
+				 NULL);
+}
+
+static inline struct sock *nll_udp6_lookup(const struct net *net, const struct in6_addr *saddr,
+					   __be16 sport, const struct in6_addr *daddr,
+					   __be16 dport, int dif)
+{
+	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, net->ipv4.udp_table,
+				 NULL);
+}
+#else
+static inline const struct list_head *nll_see_all(const struct net *net)
+{
+	return &net->ptype_all;
+}
+
+static inline struct sock *nll_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
+					   __be32 daddr, __be16 dport, int dif)
+{
+	return __udp4_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, NULL);
+}
+
+static inline struct sock *nll_udp6_lookup(const struct net *net, const struct in6_addr *saddr,
+					   __be16 sport, const struct in6_addr *daddr,
+					   __be16 dport, int dif)
+{
+	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, NULL);
+}
+#endif
+
+#endif /* _NLL_GOVERNOR_COMPAT_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the scheduler of another kernel calls otherwise than that of 6.12.
+ */
+#ifndef _SCHED_LOTTERY_COMPAT_H
+#define _SCHED_LOTTERY_COMPAT_H
+
+#include <linux/version.h>
+
+/*
+ * In 7.2 pick_task() may drop the lock of the run queue, balance() finds the task that
+ * ran before in it, and the priority of a task is a number of its class.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#define LOTTERY_PICK_ARGS	struct rq *rq
+#define LOTTERY_BALANCE_ARGS	struct rq *rq, struct task_struct *prev, struct rq_flags *rf
+#define LOTTERY_PRIO_ARGS	struct rq *rq, struct task_struct *p, int oldprio
+#define lottery_pick(rq)	lottery_sched_class.pick_task(rq)
+#else
+#define LOTTERY_PICK_ARGS	struct rq *rq, struct rq_flags *rf
+#define LOTTERY_BALANCE_ARGS	struct rq *rq, struct rq_flags *rf
+#define LOTTERY_PRIO_ARGS	struct rq *rq, struct task_struct *p, u64 oldprio
+/* Without rf: the class itself never drops the lock there. */
+#define lottery_pick(rq)	lottery_sched_class.pick_task(rq, NULL)
+#endif
+
+#endif /* _SCHED_LOTTERY_COMPAT_H */

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `figures` verb: put what was measured into the documents.
+
+What is marked there, see lab.report.quotes, is taken from $(O)/results. Nothing else of a
+document is touched, and no number of such a table is typed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from pathlib import Path
+from typing import Any
+
+from lab import LabError
+from lab.experiment import SCOPES
+from lab.paths import Paths
+from lab.report import results
+from lab.report.quotes import renewed
+from lab.report.records import write_text
+from lab.subjects.registry import lookup, names
+
+
+def documents(top: Path) -> list[Path]:
+    """Where tables may be marked."""
+    return [top / "README.md", *sorted((top / "Documentation").glob("**/*.rst"))]
+
+
+def measured(paths: Paths, exp: str | None, name: str, scope: str) -> results.Run | None:
+    """What was measured, or None if there is nothing or it is not asked for."""
+    lookup(name)
+    if scope not in SCOPES:
+        raise LabError(f"scope '{scope}': allowed are {', '.join(SCOPES)}")
+    if exp not in (None, name):
+        return None
+    run = results.run(paths, name, scope)
+    return run if run.stem else None
+
+
+def main(paths: Paths, exp: str | None, check: bool) -> int:
+    """Renew the tables that have results; with `check` only say which would change.
+
+    Returns 1 if some differ and are to be checked.  Raises LabError, naming the document, for
+    a mark that is not right, and if there are no results of any.
+    """
+    differ: list[str] = []
+    count = 0
+    for file in documents(paths.top):
+        old = file.read_text(encoding="utf-8")
+        document = str(file.relative_to(paths.top))
+        try:
+            new, made = renewed(
+                old, document, lambda name, scope: measured(paths, exp, name, scope)
+            )
+        except LabError as error:
+            raise LabError(f"{document}: {error}") from None
+        count += len(made)
+        if new == old:
+            continue
+        differ.append(document)
+        lines = difflib.unified_diff(
+            old.splitlines(), new.splitlines(), document, document, "", "", 0, ""
+        )
+        print("\n".join(lines))
+        if not check:
+            write_text(file, new)
+    if not count:
+        raise LabError(
+            f"{paths.results}: no results of a table that is marked: run `make bench`, as the "
+            f"documents tell"
+        )
+    print(f"{count} tables, {len(differ)} documents {'differ' if check else 'changed'}")
+    return 1 if check and differ else 0
+
+
+def register(subparsers: Any) -> None:
+    """Add the `figures` verb."""
+    text = "put the results under $(O)/results into the tables of the documents"
+    parser = subparsers.add_parser("figures", help=text, description=text)
+    parser.add_argument(
+        "--exp", metavar="NAME", help=f"of one of {', '.join(names())}; default: all"
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing: exit 1 if any differ")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    exp = None if args.exp is None else lookup(args.exp).name
+    return main(Paths.from_env(), exp, args.check)

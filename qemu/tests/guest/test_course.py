@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The exercises: what one begins with is wrong, so is a usual mistake, and an answer is right."""
+
+from pathlib import Path
+
+import pytest
+
+from lab import LabError
+from lab.__main__ import main
+from lab.course import JUDGES, judge
+from lab.paths import Paths
+from tests.documents import TOP
+
+BEGIN = TOP / "Documentation/course"
+ANSWERS = TOP / "qemu/tests/course"
+WRONG = {
+    "pool": ("wins for", "the pool says"),
+    "draw": ("number 1 never wins", "wins 21760 times while 0 wins 22016 times"),
+    "strategy": ("the application reads 0 while", "is left alone while the CPU is free"),
+    "interval": ("36.0 % hold the true mean", "45.3 % hold the true mean"),
+    "wait": ("records took", "were waited for: a crash loses the others"),
+}
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_what_one_begins_with_is_wrong(lab_paths: Paths, name: str) -> None:
+    verdict = judge(lab_paths, name, BEGIN / f"{name}.c")
+    assert not verdict.right
+    assert verdict.said.startswith("wrong: ") and WRONG[name][0] in verdict.said
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_usual_mistake_is_wrong(lab_paths: Paths, name: str) -> None:
+    verdict = judge(lab_paths, name, ANSWERS / f"wrong/{name}.c")
+    assert not verdict.right
+    assert verdict.said.startswith("wrong: ") and WRONG[name][1] in verdict.said
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_an_answer_is_right(lab_paths: Paths, name: str) -> None:
+    verdict = judge(lab_paths, name, ANSWERS / f"right/{name}.c")
+    assert verdict.right, verdict.said
+
+
+def test_what_is_no_answer_is_refused(
+    lab_paths: Paths, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LabError, match="exercise 'nap': there are pool, draw, strategy, interval"):
+        judge(lab_paths, "nap", BEGIN / "pool.c")
+    with pytest.raises(LabError, match=r"none\.c: no such file"):
+        judge(lab_paths, "pool", tmp_path / "none.c")
+    (tmp_path / "empty.c").write_text("")
+    with pytest.raises(LabError, match=r"does not take it:(.|\n)*undefined reference"):
+        judge(lab_paths, "draw", tmp_path / "empty.c")
+    (tmp_path / "falls.c").write_text(
+        '#include "course.h"\n'
+        "unsigned int course_draw(uint8_t (*b)(void *), void *a, unsigned int t)\n"
+        "{ return *(volatile unsigned int *)0 + (b == a) + t; }\n"
+    )
+    assert judge(lab_paths, "draw", tmp_path / "falls.c").said == "wrong: it ended by signal 11"
+    assert main(["course", "draw", str(tmp_path / "falls.c")]) == 1
+    assert capsys.readouterr().out == "wrong: it ended by signal 11\n"

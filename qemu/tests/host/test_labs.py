@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What other people's test labs take, held against their own schemas; and what comes back."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+import kcidb_io  # type: ignore[import-untyped]
+import pytest
+
+from lab import LabError, matrix
+from lab.__main__ import main
+from lab.guest.ktap import Case, Status
+from lab.host.deps import LAVA
+from lab.labs import kcidb, lava
+from lab.matrix import Result
+from lab.paths import MATRIX, Paths
+from lab.report import provenance
+from lab.subjects.registry import names
+from tests.documents import TOP
+
+REPOSITORY = "https://example.org/who-waits.git"
+CHECK = """
+import sys, yaml
+from lava_common.schemas import validate
+validate(yaml.safe_load(sys.stdin), strict=True)
+"""
+# Debian's own: the package is of no other.
+PYTHON = "/usr/bin/python3"
+
+
+def of_lava(job: str) -> subprocess.CompletedProcess[str]:
+    """What LAVA's schema says of a job."""
+    return subprocess.run(
+        [PYTHON, "-c", CHECK], input=job, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.skipif(not Path(LAVA).exists(), reason=f"{LAVA} is missing: make deps installs it")
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("quick", [False, True])
+def test_lava_takes_the_job(name: str, quick: bool) -> None:
+    job = lava.job(name, quick, REPOSITORY)
+    done = of_lava(job)
+    assert done.returncode == 0, done.stderr
+    assert f"make bench EXP={name}{' QUICK=1' if quick else ''}\n" in job
+    # and the schema looks at it
+    assert of_lava(job.replace("method: docker", "method: dreams")).returncode
+
+
+def test_lava_has_a_case_for_each_goal(tmp_path: Path) -> None:
+    paths = Paths(TOP, tmp_path)
+    with pytest.raises(LabError, match="no results of wrais: make bench EXP=wrais"):
+        list(lava.results(paths, "wrais"))
+    goals = [("a / b, 1r", True), ("a / b; 1r", False), ("only reported", None)]
+    paths.results.mkdir()
+    (paths.results / "wrais.json").write_text("[]")
+    told = [{"name": name, "bound": "", "measured": "", "met": met} for name, met in goals]
+    (paths.results / "wrais-goals.json").write_text(json.dumps(told))
+    assert list(lava.results(paths, "wrais")) == [
+        "lava-test-case a-b-1r --result pass",
+        "lava-test-case a-b-1r-2 --result fail",
+        "lava-test-case only-reported --result skip",
+    ]
+
+
+def test_lava_needs_to_know_where_from(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lava", "--exp", "wrais"]) == 2
+    assert "REPO '': the address of a repository" in capsys.readouterr().err
+    assert main(["lava", "--exp", "wrais", "--repository", "https://x y"]) == 2
+
+
+KTAP = """\
+KTAP version 1
+1..3
+ok 1 alone
+  KTAP version 1
+  1..2
+  ok 1 sub.one
+  not ok 2 two
+not ok 2 group
+ok 3 third # SKIP not here
+# lab: done
+"""
+
+
+def test_kcidb_takes_the_report(tmp_path: Path) -> None:
+    paths = Paths(TOP, tmp_path)
+    with pytest.raises(LabError, match="no results of suites: make test"):
+        kcidb.report(paths, "local")
+    folder = paths.logs / "guest" / "some-suite"
+    folder.mkdir(parents=True)
+    (folder / "result.ktap").write_text(KTAP)
+    found = kcidb.report(paths, "local")
+    kcidb_io.schema.LATEST.validate(found)
+    assert {test["path"]: test["status"] for test in found["tests"]} == {
+        "who_waits.some-suite.alone": "PASS",
+        "who_waits.some-suite.group.sub_one": "PASS",
+        "who_waits.some-suite.group.two": "FAIL",
+        "who_waits.some-suite.third": "SKIP",
+    }
+    (build,) = found["builds"]
+    (checkout,) = found["checkouts"]
+    assert build["checkout_id"] == checkout["id"]
+    assert checkout.get("git_commit_hash", "unknown") == provenance.commit(TOP)[0]
+    with pytest.raises(LabError, match="origin 'My Lab'"):
+        kcidb.report(paths, "My Lab")
+
+
+def test_kcidb_hears_of_what_never_ended() -> None:
+    lost = Case(1, "lost", Status.CRASH, "no result", (Case(1, "begun", Status.OK),))
+    names = {names: case.status for names, case in kcidb.cases((), lost)}
+    assert names == {("lost",): Status.CRASH, ("lost", "begun"): Status.OK}
+    assert kcidb.STATUS[Status.CRASH] == kcidb.STATUS[Status.TIMEOUT] == "ERROR"
+
+
+def kept(top: Path, *results: Result) -> Path:
+    """As a run on a node leaves them."""
+    file = top / matrix.RESULTS
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps([asdict(result) for result in results]))
+    return top
+
+
+def test_runs_on_a_cluster_are_merged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = [Result(name, tests=7, skipped=("a: b",)) for name in MATRIX]
+    folders = [kept(tmp_path / one.name, one) for one in reversed(whole)]
+    assert matrix.merge(folders) == whole
+    monkeypatch.setenv("LAB_OUT", str(tmp_path / "out"))
+    (tmp_path / "out").mkdir()
+    assert main(["matrix", "--merge", *map(str, folders)]) == 0
+    assert f"{len(MATRIX)} of {len(MATRIX)} configurations passed" in capsys.readouterr().out
+    assert len(json.loads((tmp_path / "out" / matrix.RESULTS).read_text())) == len(MATRIX)
+
+
+def test_what_did_not_run_has_not_passed(tmp_path: Path) -> None:
+    folders = [kept(tmp_path / name, Result(name)) for name in MATRIX]
+    with pytest.raises(LabError, match=f"no results of {MATRIX[0]}$"):
+        matrix.merge(folders[1:])
+    with pytest.raises(LabError, match=f"{MATRIX[1]} is there twice"):
+        matrix.merge([*folders, folders[1]])
+    with pytest.raises(LabError, match=r"nowhere/results/matrix\.json: no results of the matrix"):
+        matrix.merge([*folders, tmp_path / "nowhere"])
+    (folders[0] / matrix.RESULTS).write_text('[{"name": "rt"}]')
+    with pytest.raises(LabError, match="no results of the matrix"):
+        matrix.merge(folders)
+
+
+def test_the_array_is_as_long_as_the_matrix() -> None:
+    script = TOP / "qemu/lab/labs/matrix.sbatch"
+    assert f"#SBATCH --array=0-{len(MATRIX) - 1}\n" in script.read_text()
+
+
+@pytest.mark.parametrize(("task", "name"), [(0, MATRIX[0]), (len(MATRIX) - 1, MATRIX[-1])])
+def test_a_task_of_the_array_has_one_of_them(tmp_path: Path, task: int, name: str) -> None:
+    """With a make that says what it is asked for."""
+    (tmp_path / "make").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "make").chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": str(task)}
+    done = subprocess.run(
+        ["bash", "qemu/lab/labs/matrix.sbatch", "/shared"],
+        cwd=TOP,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"test-matrix MATRIX={name} O=/shared/{name}\n"
+    env["MERGE"] = "1"
+    for name in MATRIX:
+        kept(tmp_path / "shared" / name, Result(name))
+    done = subprocess.run(
+        ["bash", "qemu/lab/labs/matrix.sbatch", str(tmp_path / "shared")],
+        cwd=TOP,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"{len(MATRIX)} of {len(MATRIX)} configurations passed", done.stdout)

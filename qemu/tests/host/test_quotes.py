@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables of documents: taken from results, and nothing else of a document is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import LabError, figures
+from lab.paths import Paths
+from lab.report.goals import Verdict, goals_json
+from lab.report.quotes import quotes, renewed, table
+from lab.report.records import Record, write_json
+from lab.report.results import Run
+from tests.documents import FILES, TOP
+
+PAGE = "Documentation/page.rst"
+RECORDS = [
+    Record("toy", "start", variant, {"load": load, "depth": 2}, value, "s", 3, {"median": 1.0})
+    for variant, load, value in (("old", "1r", 3.5), ("old", "1w", 4.25), ("new", "1r", 1.0625))
+]
+VERDICTS = [
+    Verdict("start", "<= 1.1", "1.06", True, (PAGE, "README.md")),
+    Verdict("stalls", "<= 2", "3", False, (PAGE,)),
+    Verdict("else", "<= 2", "3", False, ("README.md",)),
+    Verdict("nothing", "<= 2", "not measured", None, (PAGE,)),
+]
+RUN = Run("toy", "toy", "full", RECORDS, VERDICTS)
+PIVOT = """\
+.. figures: toy full
+   rows: variant: old; new = ours, on
+      both
+   columns: load: 1w; 1r = a reader
+   where: metric = start; depth = 2
+   form: .2f
+   beside: median
+"""
+
+
+def of(name: str, scope: str) -> Run | None:
+    """Results of one experiment."""
+    return RUN if (name, scope) == ("toy", "full") else None
+
+
+def test_goals_that_the_document_quotes() -> None:
+    text, made = renewed("before\n\n.. figures: toy full\n\nbehind\n", PAGE, of)
+    assert len(made) == 1
+    assert text == (
+        "before\n\n.. figures: toy full\n\n"
+        "======  ========  ==========\n"
+        "what    wanted    measured\n"
+        "======  ========  ==========\n"
+        "start   <= 1.1    1.06\n"
+        "stalls  <= 2      3, missed\n"
+        "======  ========  ==========\n"
+        "\nbehind\n"
+    )
+    assert renewed(text, PAGE, of)[0] == text
+    readme, _ = renewed("<!-- figures: toy full -->\nbehind\n", "README.md", of)
+    assert "| start  | <= 1.1   | 1.06       |" in readme.splitlines()
+    assert "| else   | <= 2     | 3, missed  |" in readme.splitlines()
+    assert "stalls" not in readme and readme.endswith("|\n\nbehind\n")
+
+
+def test_records_over_two_parameters() -> None:
+    text, _ = renewed(f"{PIVOT}\n=== ===\nold table\n=== ===\n\nbehind\n", PAGE, of)
+    lines = text.splitlines()
+    assert lines[:7] == PIVOT.splitlines() and lines[-2:] == ["", "behind"]
+    assert lines[9].split("  ")[0] == "variant" and lines[9].endswith("a reader")
+    assert lines[11].split() == ["old", "4.25", "(1.00)", "3.50", "(1.00)"]
+    assert lines[12].split() == ["ours,", "on", "both", "1.06", "(1.00)"]
+    assert "old table" not in text and renewed(text, PAGE, of)[0] == text
+
+
+def test_a_comment_of_markdown_may_have_lines() -> None:
+    mark = "<!-- figures: toy full\nrows: variant: new\ncolumns: load: 1r\n-->\n"
+    text, _ = renewed(f"{mark}\n| a |\n\nbehind\n", "README.md", of)
+    assert text.startswith(mark) and "| new       | 1.06 |" in text and "| a |" not in text
+
+
+def test_what_was_not_measured_stays() -> None:
+    text = ".. figures: toy quick\n\n== ==\nold table\n== ==\n"
+    assert renewed(text, PAGE, of) == (text, [])
+    with pytest.raises(LabError, match=r"line 1: nothing of it in .* make bench EXP=toy"):
+        renewed(PIVOT.replace("start", "end"), PAGE, of)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("form:", "shape:", "line 5: 'shape': allowed are rows, columns, where, form, beside"),
+        ("load: 1w; 1r = a reader", "load", "line 1: columns: must be 'NAME: VALUE"),
+        ("beside: median", "beside: mean", "line 1: beside: 'mean': allowed are median"),
+        ("variant: old; new = ours, on", "metric: start", "2 records: where must tell one"),
+    ],
+)
+def test_a_mark_that_is_not_right(old: str, new: str, said: str) -> None:
+    text = PIVOT.replace(old, new).replace("      both\n", "")
+    with pytest.raises(LabError, match=said.replace("(", r"\(")):
+        renewed(text, PAGE, of)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Paths:
+    """A checkout with two documents, and results."""
+    paths = Paths(tmp_path / "top", tmp_path / "out")
+    (paths.top / "Documentation").mkdir(parents=True)
+    paths.results.mkdir(parents=True)
+    (paths.top / "README.md").write_text("<!-- figures: lottery quick -->\n\n| a |\n")
+    (paths.top / PAGE).write_text(".. figures: udp full\n\nbehind\n")
+    write_json(paths.results / "lottery-quick.json", [])
+    (paths.results / "lottery-quick-goals.json").write_text(goals_json(VERDICTS))
+    return paths
+
+
+def test_the_verb(place: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = place.top / "README.md"
+    old = readme.read_text()
+    assert figures.main(place, None, check=True) == 1
+    assert readme.read_text() == old and "+| else" in capsys.readouterr().out
+    assert figures.main(place, None, check=False) == 0
+    assert "| else" in readme.read_text() and "| a |" not in readme.read_text()
+    assert (place.top / PAGE).read_text() == ".. figures: udp full\n\nbehind\n"
+    assert figures.main(place, "lottery", check=True) == 0
+    assert capsys.readouterr().out.endswith("1 tables, 0 documents differ\n")
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ("lottary quick", "README.md: EXP 'lottary': allowed are"),
+        ("lottery slow", "README.md: scope 'slow': allowed are full, quick, demo"),
+        ("lottery full", "no results of a table that is marked"),
+    ],
+)
+def test_the_verb_refuses(place: Paths, mark: str, said: str) -> None:
+    (place.top / "README.md").write_text(f"<!-- figures: {mark} -->\n")
+    with pytest.raises(LabError, match=said):
+        figures.main(place, None, check=False)
+
+
+def test_the_marks_of_the_documents_are_right() -> None:
+    """Each has a table, and an experiment and a scope that there are."""
+    found = [(file, quote) for file in FILES for quote in quotes(file.read_text().splitlines())]
+    assert found
+    for file, quote in found:
+        where = f"{file.relative_to(TOP)}:{quote.first + 1}"
+        assert quote.end > quote.table, f"{where}: no table"
+        figures.measured(Paths(TOP, TOP / "none"), None, quote.exp, quote.scope)
+        if quote.words:
+            run = Run(quote.exp, "", quote.scope)
+            with pytest.raises(LabError, match="nothing of it"):
+                table(quote, run, str(file.relative_to(TOP)))
