@@ -16,6 +16,8 @@ from lab.paths import CHECKED, MATRIX
 
 # The kernels that are tested; others are only measured.
 KERNELS = ("guest", "debug", "torture", *MATRIX)
+# What gates a change, and everything, with what is judged in real time.
+TIERS = ("gate", "long")
 DEBUG_MEM_MB = 3072
 KMEMLEAK_TIMEOUT_S = 300
 # 8 ns an instruction: a guest second costs the host an eighth, and a tick is
@@ -25,7 +27,9 @@ SHARE_SHIFT = 3
 SCENARIOS = Path(__file__).resolve().parents[1] / "tests/guest"
 IN_GUEST = "lab/scenarios"
 """Where the guest has them, relative to /."""
-_FIELD = re.compile(r"^# (Name|What|Needs|Time|Debug): +(.+)$")
+BOUNDS_OFF = "LAB_BOUNDS=off"
+"""A word of the kernel command line: PID 1 has it in its environment, and so has each program."""
+_FIELD = re.compile(r"^# (Name|What|Needs|Time|Debug|Timed): +(.+)$")
 _REQUIRED = ("Name", "What", "Needs")
 
 
@@ -61,6 +65,7 @@ class Header:
     needs: tuple[str, ...]
     time_s: int
     debug: bool
+    timed: bool
 
 
 def header(path: Path) -> Header:
@@ -79,7 +84,8 @@ def header(path: Path) -> Header:
         raise LabError(f"{path}: is named '{fields['Name']}': must be {path.stem}", exit_code=1)
     needs = tuple(word for word in fields["Needs"].split() if word != "nothing")
     debug = fields.get("Debug", "yes") != "no"
-    return Header(path.stem, fields["What"], needs, int(fields.get("Time", "30")), debug)
+    timed = fields.get("Timed", "no") == "yes"
+    return Header(path.stem, fields["What"], needs, int(fields.get("Time", "30")), debug, timed)
 
 
 def scenario(name: str, *args: str) -> Program:
@@ -96,7 +102,9 @@ def scenario(name: str, *args: str) -> Program:
         f"{folder}/{file.name}": file for file in sorted(path.parent.glob("*.sh"))
     }
     argv = ("sh", "-ex", f"/{folder}/{path.name}", *args)
-    return Program(head.name, argv, head.time_s, debug=head.debug, files=files)
+    return Program(
+        head.name, argv, head.time_s, debug=head.debug, timed=head.timed, files=files
+    )
 
 
 def unmet(boot: Boot) -> list[str]:
@@ -122,7 +130,7 @@ def patient(boot: Boot, kernel: str) -> Boot:
     """The boot with a kernel with checks: more time, more room, and what is worth it.
 
     In real time, always: virtual time costs it twice as much, and what it is to
-    find are faults on the way, not shares to the per cent.
+    find are faults on the way, not shares to the per cent: bounds are off.
     """
     programs = tuple(
         replace(program, timeout_s=program.timeout_s * DEBUG_SLOWNESS)
@@ -130,7 +138,19 @@ def patient(boot: Boot, kernel: str) -> Boot:
         if program.debug
     )
     machine = replace(machine_for(kernel, boot.machine), accel="tcg", icount_shift=0)
-    return replace(boot, machine=machine, programs=programs)
+    return without_bounds(replace(boot, machine=machine, programs=programs))
+
+
+def without_bounds(boot: Boot) -> Boot:
+    """The boot, in which programs judge what happened and only note a bound that was missed."""
+    return replace(boot, machine=boot.machine.with_append(BOUNDS_OFF))
+
+
+def of_gate(boot: Boot) -> Boot:
+    """The boot without its timed programs; in real time no bound is judged."""
+    programs = tuple(program for program in boot.programs if not program.timed)
+    boot = replace(boot, programs=programs)
+    return without_bounds(boot) if boot.machine.real_time else boot
 
 
 def not_debug(boot: Boot) -> Boot:
@@ -191,6 +211,14 @@ def shortened(boot: Boot) -> Boot:
     """The boot with the shorter form of each program that has one."""
     programs = tuple(replace(p, argv=p.short or p.argv) for p in boot.programs)
     return replace(boot, programs=programs)
+
+
+def tier(environ: Mapping[str, str]) -> str:
+    """What is run of the suites: LAB_TIER, gate by default. Raises LabError."""
+    found = environ.get("LAB_TIER") or TIERS[0]
+    if found not in TIERS:
+        raise LabError(f"LAB_TIER '{found}': allowed are {', '.join(TIERS)}")
+    return found
 
 
 def kernel_variant(environ: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from lab.guest.result import BootResult
 from lab.paths import Paths
 from lab.schedule import Schedule
 from lab.subjects.registry import left_out, suites
-from lab.suite import kernel_variant
+from lab.suite import kernel_variant, tier
 from tests import skips
 from tests.apart import Apart
 
@@ -84,7 +84,8 @@ SCHEDULE = pytest.StashKey[Schedule]()
 
 
 def _known_suites() -> tuple[Boot, ...]:
-    return suites(kernel_variant(os.environ), bool(os.environ.get("LAB_SHORT")))
+    short = bool(os.environ.get("LAB_SHORT"))
+    return suites(kernel_variant(os.environ), short, tier(os.environ))
 
 
 def _selected(items: Iterable[pytest.Item]) -> Mapping[str, Collection[str]]:

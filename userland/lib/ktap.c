@@ -2,6 +2,8 @@
 /* ktap.c - test results in the kernel's KTAP form, with subtests. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -125,6 +127,27 @@ bool expect(struct ktap_case *t, bool good, const char *format, ...)
 	put_line(t->ktap->depth, "# ", format, args);
 	va_end(args);
 	return false;
+}
+
+bool bounds_on(void)
+{
+	const char *bounds = getenv("LAB_BOUNDS");
+
+	return !bounds || strcmp(bounds, "off");
+}
+
+bool expect_bound(struct ktap_case *t, bool good, const char *format, ...)
+{
+	bool judged = bounds_on();
+	va_list args;
+
+	if (good)
+		return true;
+	t->failed |= judged;
+	va_start(args, format);
+	put_line(t->ktap->depth, judged ? "# " : "# bound missed: ", format, args);
+	va_end(args);
+	return !judged;
 }
 
 void skip_test(struct ktap_case *t, const char *format, ...)

@@ -56,6 +56,18 @@ void ktap_run(struct ktap *k, const struct ktap_test *test);
 /* Note why and fail the test unless @good holds; returns @good. */
 bool expect(struct ktap_case *t, bool good, const char *format, ...) __printf(3, 4);
 
+/*
+ * Whether rates, shares and times are judged here: not with LAB_BOUNDS=off in the
+ * environment, where time is real and a late tick is no fault of what is tested.
+ */
+bool bounds_on(void);
+
+/*
+ * expect() for a rate, a share or a time. Where bounds are off, a note says that it
+ * was missed and the test goes on.
+ */
+bool expect_bound(struct ktap_case *t, bool good, const char *format, ...) __printf(3, 4);
+
 /* Make the test a skipped one (unless an expectation has failed). */
 void skip_test(struct ktap_case *t, const char *format, ...) __printf(2, 3);
 

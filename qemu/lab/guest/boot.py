@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from lab import LabError
@@ -35,6 +36,19 @@ VIRTUAL_FACTOR = 60
 DEBUG_SLOWNESS = 6
 
 
+class Judged(StrEnum):
+    """What a program's verdict is worth.
+
+    exact: the guest's time is virtual and no disk completes in host time, so every run is the
+    same run. event: what happened is judged, not when; late ticks of the host may still change
+    what meets what. timed: shares, latencies or rates in real time.
+    """
+
+    EXACT = "exact"
+    EVENT = "event"
+    TIMED = "timed"
+
+
 @dataclass(frozen=True)
 class Program:
     """A program, and what is expected of it: status 0, and KTAP if it prints any.
@@ -42,7 +56,8 @@ class Program:
     argv is executed directly, without a shell; "@..." is a builtin of PID 1.
     timeout_s counts guest seconds, 0 is no limit. short is the argv of a
     shortened run. debug says that it is worth its time on the kernel with checks:
-    that it asks something of the kernel, not only of user space. provokes are
+    that it asks something of the kernel, not only of user space. timed says that all it
+    is for are shares, latencies or rates in real time. provokes are
     the complaints of the kernel that belong to what it does. files are what the
     guest needs for it, by their names relative to /; image names files of the root
     image that it needs in a guest without that. busy_s is about how long it keeps
@@ -60,6 +75,7 @@ class Program:
     _: KW_ONLY
     short: tuple[str, ...] | None = None
     debug: bool = True
+    timed: bool = False
     provokes: tuple[Kind, ...] = ()
     files: Mapping[str, Path] = field(default_factory=dict, hash=False)
     image: tuple[str, ...] = ()
@@ -149,6 +165,13 @@ class Boot:
         """What the guest needs of a root image that it does not have."""
         names = (name for program in self.programs for name in program.image)
         return () if self.machine.root else tuple(dict.fromkeys(names))
+
+    def judged(self, program: Program) -> Judged:
+        """What the verdict on a program of this boot is worth."""
+        if program.timed:
+            return Judged.TIMED
+        exact = not (self.machine.real_time or self.machine.root)
+        return Judged.EXACT if exact else Judged.EVENT
 
     @property
     def _slowness(self) -> int:

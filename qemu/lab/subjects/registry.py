@@ -21,7 +21,7 @@ from lab.subjects.udp import iperf
 from lab.subjects.udp import suite as udp_suite
 from lab.subjects.wrais import suite as wrais_suite
 from lab.subjects.wrais import trace as wrais_trace
-from lab.suite import for_debug, machine_for, patient, shortened
+from lab.suite import for_debug, machine_for, of_gate, patient, shortened
 from lab.tree.kconfig import maximum_cpus
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -90,8 +90,11 @@ def _suites__of_matrix(kernel: str) -> tuple[Boot, ...]:
     return tuple(_with(kernel, boot) for boot in able)
 
 
-def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
-    """All suites for a kernel; short ones use the shorter form of their programs."""
+def suites(kernel: str = "guest", short: bool = False, tier: str = "long") -> tuple[Boot, ...]:
+    """The suites of a tier for a kernel; short ones use the shorter form of their programs.
+
+    The gate has no program that is judged in real time.
+    """
     if kernel == "torture":
         return (*lottery_suite.long_boots(), *livelock_suite.long_boots())
     if kernel in MATRIX:
@@ -103,6 +106,8 @@ def suites(kernel: str = "guest", short: bool = False) -> tuple[Boot, ...]:
     if kernel == "debug":
         found = tuple(boot for boot in found if any(p.debug for p in boot.programs))
     found = tuple(budgeted(boot, kernel) for boot in found)
+    if kernel == "guest" and tier == "gate":
+        found = tuple(boot for boot in map(of_gate, found) if boot.programs)
     return for_debug(found) if kernel == "debug" else found
 
 
