@@ -168,6 +168,8 @@ def test_environment(paths: Paths, short: bool) -> dict[str, str]:
     env = environment()
     env.pop("LAB_SHORT", None)
     env.update(LAB_OUT=str(paths.out), PYTHONPATH=str(paths.qemu), LAB_KERNEL="guest")
+    # What failed of a planted fault is not forgiven.
+    env.update(LAB_AGAIN="never", LAB_TIER="long")
     return {**env, "LAB_SHORT": "1"} if short else env
 
 

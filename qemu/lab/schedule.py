@@ -8,8 +8,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from threading import Lock, Thread
 
+from lab import again
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
+
+Chooser = Callable[[Sequence[BootResult]], list[BootResult]]
+"""Says which of the results are not to count before a second run."""
 
 Runner = Callable[[Boot], BootResult]
 """Runs a boot. Raises LabError for what is no result of a guest, as something not built."""
@@ -39,15 +43,27 @@ class Schedule:
 
     begin() starts the last lane before that, for as long as the caller has work of
     its own that keeps a CPU busy.
+
+    With once_more, a result that a busy host may have made is held until all boots have had
+    their turn. What once_more chooses of these is then run again, alone, one after the other.
     """
 
-    def __init__(self, boots: Sequence[Boot], runner: Runner, lanes: int | None = None) -> None:
+    def __init__(
+        self,
+        boots: Sequence[Boot],
+        runner: Runner,
+        lanes: int | None = None,
+        once_more: Chooser | None = None,
+    ) -> None:
         self.boots = tuple(boots)
         self._runner = runner
         self._lanes = lanes or lanes_here(self.boots)
         self._results: dict[str, Future[BootResult]] = {}
         self._lock = Lock()
         self._stopped = False
+        self._once_more = once_more
+        self._held: list[BootResult] = []
+        self._left = len(self.boots)
         self._waiting_lanes = list(range(self._lanes))
         ordered = sorted(self.boots, key=lambda boot: -boot.length)
         self._host = [boot for boot in self.boots if boot.host]
@@ -129,6 +145,29 @@ class Schedule:
         """Whatever goes wrong is the result as well."""
         future = self._results[boot.name]
         try:
-            future.set_result(self._runner(boot))
+            result = self._runner(boot)
+            if self._once_more and again.forgivable(result):
+                with self._lock:
+                    self._held.append(result)
+            else:
+                future.set_result(result)
         except Exception as error:
             future.set_exception(error)
+        with self._lock:
+            self._left -= 1
+            last = not self._left
+        if last:
+            self._run_again()
+
+    def _run_again(self) -> None:
+        """All boots have had their turn: no other one runs now."""
+        wanted = self._once_more(self._held) if self._once_more else []
+        for first in self._held:
+            future = self._results[first.boot.name]
+            if first not in wanted or self._stopped:
+                future.set_result(first)
+                continue
+            try:
+                future.set_result(again.combined(first, self._runner(again.boot_of(first))))
+            except Exception as error:
+                future.set_exception(error)

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from lab import again
 from lab.guest import slowdisk
 from lab.guest.accel import apply, asked_for
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.paths import Paths
-from lab.schedule import Schedule
+from lab.schedule import Chooser, Schedule
 from lab.subjects.registry import left_out, suites
 from lab.suite import kernel_variant, tier
 from tests import skips
@@ -27,19 +28,22 @@ from tests.apart import Apart
 
 GOLDEN = Path(__file__).parent / "golden"
 
-# These test the lab and PID 1: once is enough, with the normal kernel.
+# These test the lab and PID 1: once is enough, with the normal kernel. So does a file system
+# after a crash.
 OF_THE_LAB = [
-    *("guest/test_init.py", "guest/test_icount.py"),
+    *("guest/test_init.py", "guest/test_icount.py", "guest/test_crash.py"),
     *("guest/test_shell.py", "guest/test_trace.py", "guest/test_typed.py"),
     *("guest/test_vng.py", "guest/test_course.py"),
 ]
-# So does a file system after a crash. A kernel that checks itself has frames in its suites.
+# A kernel that checks itself has frames in its suites.
 IGNORED = {"guest": [], "debug": [*OF_THE_LAB, "guest/test_outside.py"]}
-collect_ignore = IGNORED.get(kernel_variant(os.environ), [*OF_THE_LAB, "guest/test_crash.py"])
+collect_ignore = IGNORED.get(kernel_variant(os.environ), OF_THE_LAB)
 
 SLOWEST = 10
-# Tests of programs that keep time, on the host itself.
-TIMED = ("test_flood", "test_ipclat", "test_rate", "test_udprate")
+# A test that judges shares, latencies or rates by the host's clock.
+TIMED = "timed"
+# Nothing is run again, whatever came of it: a fault was planted.
+NEVER_AGAIN = "never"
 
 
 @pytest.fixture
@@ -104,14 +108,18 @@ def _selected(items: Iterable[pytest.Item]) -> Mapping[str, Collection[str]]:
 
 def _turn(item: pytest.Item) -> int:
     """Suites when there is nothing else to do; what keeps time on the host behind all guests."""
-    if item.path.name.startswith(TIMED):
+    if item.get_closest_marker(TIMED):
         return 2
     return int({"program", "suite"} & set(getattr(item, "fixturenames", ())) != set())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A lane of guests runs beside the tests that need none."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A lane of guests runs beside the tests that need none. The gate leaves out what is timed."""
     items.sort(key=_turn)
+    if tier(os.environ) == "gate":
+        timed = [item for item in items if item.get_closest_marker(TIMED)]
+        config.hook.pytest_deselected(items=timed)
+        items[:] = [item for item in items if not item.get_closest_marker(TIMED)]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -175,8 +183,17 @@ def schedule(lab_paths: Paths, pytestconfig: pytest.Config) -> Iterator[Schedule
         for boot in [chosen(suite, selected[suite.name])]
     ]
     with os.fdopen(stderr, "w") as stream:
-        pytestconfig.stash[SCHEDULE] = Schedule(boots, Apart(lab_paths, stream))
+        pytestconfig.stash[SCHEDULE] = Schedule(
+            boots, Apart(lab_paths, stream), once_more=_once_more()
+        )
         yield pytestconfig.stash[SCHEDULE]
+
+
+def _once_more() -> Chooser | None:
+    if os.environ.get("LAB_AGAIN") == NEVER_AGAIN:
+        return None
+    before = again.known(again.ledger())
+    return lambda results: again.chosen(results, before)
 
 
 def _reason(report: pytest.TestReport) -> str:
@@ -223,6 +240,8 @@ def pytest_terminal_summary(
         terminalreporter.section("what was done")
         for line in _notes(schedule.finished()):
             terminalreporter.write_line(line)
+    for line in again.lines(schedule.finished()):
+        terminalreporter.write_line(line, yellow=True)
     results = sorted(schedule.finished(), key=lambda result: -result.seconds)
     terminalreporter.section(f"slowest {SLOWEST} boots")
     for result in results[:SLOWEST]:
@@ -237,6 +256,9 @@ def pytest_terminal_summary(
                 yellow=True,
             )
     durations = {result.boot.name: round(result.seconds, 1) for result in results}
-    path = Paths.from_env().logs / f"durations-{kernel_variant(os.environ)}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(durations, indent=1) + "\n")
+    logs = Paths.from_env().logs
+    logs.mkdir(parents=True, exist_ok=True)
+    flaky = again.names(schedule.finished())
+    for name, what in (("durations", durations), ("flaky", flaky)):
+        path = logs / f"{name}-{kernel_variant(os.environ)}.json"
+        path.write_text(json.dumps(what, indent=1) + "\n")

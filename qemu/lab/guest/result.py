@@ -58,7 +58,11 @@ class ProgramResult:
 
 @dataclass(frozen=True)
 class BootResult:
-    """A finished boot. errors are faults of the stream or the machine."""
+    """A finished boot. errors are faults of the stream or the machine.
+
+    gap_s is the longest time [s] for which the host did not let the watchdog look: a witness of
+    how busy it was. first is what came of the first run of what was run again.
+    """
 
     boot: Boot
     programs: list[ProgramResult]
@@ -67,6 +71,8 @@ class BootResult:
     outcome: Outcome = Outcome.DONE
     errors: Sequence[str] = ()
     seconds: float = 0.0
+    gap_s: float = 0.0
+    first: BootResult | None = None
 
     @property
     def all_skipped(self) -> bool:

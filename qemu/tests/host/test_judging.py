@@ -25,10 +25,19 @@ GOOD = BootResult(
 SPLAT = Splat(Kind.WARNING, "WARNING: x", 7)
 
 
-def judge(result: BootResult) -> None:
-    """What the test of the first program makes of it, if it alone was selected."""
-    schedule = Schedule([BOOT], lambda boot: result, 1)
+def judge(result: BootResult, *selected: Program) -> None:
+    """What the test of the first program makes of it, if these were selected."""
+    boot = replace(BOOT, programs=selected or BOOT.programs)
+    schedule = Schedule([boot], lambda boot: replace(result, boot=boot), 1)
     test_guest.test_program(schedule, (BOOT, ONE))
+
+
+def judge_console(result: BootResult) -> None:
+    """What the test of the boot itself makes of it."""
+    test_guest.test_console(Schedule([BOOT], lambda boot: result, 1), BOOT)
+
+
+LATE = replace(GOOD, errors=("no power off within 120 s",))
 
 
 def test_only_its_own_result_counts() -> None:
@@ -36,10 +45,16 @@ def test_only_its_own_result_counts() -> None:
     judge(replace(GOOD, splats=(replace(SPLAT, entry="other"),)))
 
 
+def test_a_late_power_off_is_one_red_test() -> None:
+    judge(LATE)
+    with pytest.raises(AssertionError, match="no power off"):
+        judge_console(LATE)
+
+
 @pytest.mark.parametrize(
     "bad",
     [
-        replace(GOOD, errors=("no power off within 20 s",)),
+        LATE,
         replace(GOOD, splats=(SPLAT,)),
         replace(GOOD, splats=(replace(SPLAT, entry="one"),)),
         replace(GOOD, programs=[ProgramResult("one", Status.CRASH, reason="no result: died")]),
@@ -48,4 +63,10 @@ def test_only_its_own_result_counts() -> None:
 )
 def test_what_spoils_it(bad: BootResult) -> None:
     with pytest.raises(AssertionError):
-        judge(bad)
+        judge(bad, ONE)
+
+
+@pytest.mark.parametrize("bad", [LATE, replace(GOOD, splats=(SPLAT,))], ids=["boot", "between"])
+def test_what_spoils_the_boot(bad: BootResult) -> None:
+    with pytest.raises(AssertionError):
+        judge_console(bad)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is run again, and what is red at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab import again
+from lab.guest.boot import Boot, Program
+from lab.guest.console import Kind, Splat
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, Outcome, ProgramResult
+from lab.schedule import Schedule
+
+VIRTUAL = Machine(accel="icount", root=False)
+NAMES = ("a", "b", "c", "d", "e")
+Runner = Callable[[Boot], BootResult]
+
+
+def boot(name: str = "suite", machine: Machine | None = None, *programs: Program) -> Boot:
+    """A boot of some programs, in real time."""
+    programs = programs or tuple(Program(one, (one,)) for one in NAMES)
+    return Boot(name, machine or Machine(), programs)
+
+
+def result(of: Boot, *failed: str) -> BootResult:
+    """What came of it: these programs failed."""
+    programs = [
+        ProgramResult(p.name, Status.FAIL if p.name in failed else Status.OK) for p in of.programs
+    ]
+    return BootResult(of, programs, Path(of.name))
+
+
+def hung(of: Boot) -> BootResult:
+    """It came to no end."""
+    errors = ("the watchdog ended the guest after 600 s",)
+    return replace(result(of, *NAMES), outcome=Outcome.TIMEOUT, errors=errors)
+
+
+def run(runner: Runner, *boots: Boot, before: dict[str, int] | None = None) -> list[BootResult]:
+    """All results of boots that are run again where that is allowed."""
+    schedule = Schedule(
+        boots, runner, 1, once_more=lambda results: again.chosen(results, before or {})
+    )
+    return schedule.all()
+
+
+class Twice:
+    """A runner for which some programs fail, the first time only or always."""
+
+    def __init__(self, *failing: str, always: bool = False) -> None:
+        self.ran: list[Boot] = []
+        self._failing = failing
+        self._always = always
+
+    def __call__(self, of: Boot) -> BootResult:
+        first = not of.name.endswith(".again")
+        self.ran.append(of)
+        here = [name for name in self._failing if any(p.name == name for p in of.programs)]
+        return result(of, *(here if first or self._always else ()))
+
+
+def test_what_fails_once_is_run_again_at_the_end_and_both_results_are_shown() -> None:
+    runner = Twice("b")
+    one, other = run(runner, boot("one"), boot("other", None, Program("x", ("x",))))
+    assert [of.name for of in runner.ran] == ["one", "other", "one.again"]
+    assert [p.name for p in runner.ran[-1].programs] == ["a", "b"]
+    assert one.ok and one.first and again.bad(one.first) == ["b"]
+    assert other.first is None
+    assert again.names([one, other]) == ["one-b"]
+    (line,) = again.lines([one, other])
+    assert line.startswith("AGAIN ok: one: first: b: fail: ; then: ok;")
+
+
+def test_what_fails_twice_is_red() -> None:
+    (one,) = run(Twice("b", always=True), boot())
+    assert again.bad(one) == ["b"] and not again.names([one])
+    assert again.lines([one])[0].startswith("AGAIN bad: ")
+
+
+def test_what_fails_the_second_time_only_is_red() -> None:
+    def runner(of: Boot) -> BootResult:
+        return result(of, *(["a"] if of.name.endswith(".again") else ["b"]))
+
+    (one,) = run(runner, boot())
+    assert again.bad(one) == ["a"]
+
+
+def test_a_hang_is_run_again_whole_and_called_one() -> None:
+    def runner(of: Boot) -> BootResult:
+        return result(of) if of.name.endswith(".again") else hung(of)
+
+    (one,) = run(runner, boot())
+    assert one.ok and one.first and one.first.outcome is Outcome.TIMEOUT
+    assert again.names([one]) == ["suite"]
+    assert again.lines([one])[0].startswith("HANG ok: suite: ")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        replace(result(boot(), "b"), splats=(Splat(Kind.LOCKDEP, "possible deadlock", 7),)),
+        replace(result(boot(), "b"), splats=(Splat(Kind.KASAN, "use-after-free", 7, "b"),)),
+        replace(hung(boot()), splats=(Splat(Kind.RCU_STALL, "rcu stall", 7),)),
+        result(boot("leaks", None, Program("a", (again.LEAKS,))), "a"),
+        result(boot("exact", VIRTUAL), "b"),
+        hung(boot("exact", VIRTUAL)),
+        result(boot("timed", None, Program("a", ("a",), timed=True)), "a"),
+        replace(result(boot(), "b"), outcome=Outcome.PANIC, errors=("the kernel panicked",)),
+        replace(result(boot(), "b"), outcome=Outcome.DIED, errors=("QEMU ended early",)),
+        replace(result(boot(), "b"), errors=("the guest planned 4 programs, not 5",)),
+    ],
+    ids=["lockdep", "kasan", "stall", "leak", "exact", "exact-hang", "timed", "panic", "died"]
+    + ["stream"],
+)
+def test_what_is_never_run_again(first: BootResult) -> None:
+    ran: list[str] = []
+
+    def runner(of: Boot) -> BootResult:
+        ran.append(of.name)
+        return first
+
+    (one,) = run(runner, first.boot)
+    assert ran == [first.boot.name] and not one.ok and one.first is None
+
+
+def test_a_fourth_program_is_not_forgiven() -> None:
+    for count, ok in ((again.MOST_PROGRAMS, True), (again.MOST_PROGRAMS + 1, False)):
+        runner = Twice(*NAMES[:count])
+        (one,) = run(runner, boot())
+        assert one.ok is ok and len(runner.ran) == 1 + ok
+    apart = [boot(f"boot{name}", None, Program(name, (name,))) for name in NAMES[:4]]
+    assert not any(one.ok for one in run(Twice(*NAMES), *apart))
+
+
+def test_a_third_hang_is_not_forgiven() -> None:
+    def runner(of: Boot) -> BootResult:
+        return result(of) if of.name.endswith(".again") else hung(of)
+
+    for count, ok in ((again.MOST_BOOTS, True), (again.MOST_BOOTS + 1, False)):
+        boots = [boot(f"boot{number}") for number in range(count)]
+        assert all(one.ok is ok for one in run(runner, *boots))
+
+
+def test_what_was_run_again_twice_before_is_red_at_once() -> None:
+    for times, ok in ((1, True), (2, False)):
+        runner = Twice("b")
+        (one,) = run(runner, boot(), before={"suite-b": times})
+        assert one.ok is ok and len(runner.ran) == 1 + ok
+
+
+def test_nothing_is_run_again_unless_it_is_asked_for() -> None:
+    runner = Twice("b")
+    (one,) = Schedule([boot()], runner, 1).all()
+    assert not one.ok and len(runner.ran) == 1
+
+
+def test_the_ledger_is_outside_the_checkout(tmp_path: Path) -> None:
+    assert again.ledger({"HOME": "/home/x"}) == Path("/home/x/.cache/who-waits/ci")
+    assert again.ledger({"LAB_LEDGER": str(tmp_path)}) == tmp_path
+    for number in range(again.LAST_RUNS + 2):
+        run = tmp_path / f"{number:03}-1"
+        run.mkdir()
+        (run / "flaky-guest.json").write_text(json.dumps(["suite-a"]))
+        (run / "flaky-debug.json").write_text(json.dumps(["checked-b"] if number == 11 else []))
+    assert again.known(tmp_path) == {"suite-a": again.LAST_RUNS, "checked-b": 1}
+    assert not again.known(tmp_path / "none")
