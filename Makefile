@@ -37,10 +37,12 @@ guest := kernel userland rootfs
 tested := $(needs)+emulator+python+peers+report+browser+htmldocs+trace+lava $(O)/venv/lock unchanged $(guest)
 kind := debug plain torture vng
 set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
-pytest = $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v -o cache_dir=$(O)/pytest $(only)
+pytest = LAB_TIER=$(or $(TIER),gate) $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v \
+	-o cache_dir=$(O)/pytest --junitxml=$(O)/logs/junit-$@.xml $(only)
+static := series house checkpatch shellcheck ruff mypy
 .NOTPARALLEL:
 .PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
-	install run test test-crash test-debug test-mutants test-matrix test-torture kunit check \
+	install run test test-fast test-long ci-last test-crash test-debug test-mutants test-matrix test-torture kunit check \
 	check-series check-bases htmldocs deb patches-export test-packages bench report figures compare trace demo lava-job kcidb tags compile_commands.json clean mrproper
 
 help:
@@ -48,7 +50,7 @@ help:
 
 #? Two commands
 #?   demo                   set up, build, boot, a short look at everything: a table and plots
-#?   test                   set up, build, and run every test
+#?   test                   set up, build, and run every test of the gate (HOST=no: those of guests)
 #?
 #? Set-up (done by the others as needed)
 #?   deps                   install (root) or name (not root) the packages that are missing
@@ -73,21 +75,21 @@ help:
 #?   trace                  record lottery wrais livelock (EXP=), draw who waits for whom
 #?   report figures compare plots and one page of the results; tables of documents; A=dir B=dir
 #?
-#? Test (TESTS='name or name' selects among the tests of each)
+#? Test (TESTS='name or name' selects; TIER=long: with what the gate leaves out)
+#?   test-fast test-long    what needs no kernel; all, with bounds in real time (hours)
+#?   ci-last                what the last run of .ci/run found
 #?   test-crash             10,000 states that a crash can leave a file system in
-#?   test-debug kunit       the guest's tests, shortened, on the debug kernel; unit tests in the kernel
+#?   test-debug kunit       each part once on the debug kernel; unit tests in the kernel
 #?   test-mutants           plant faults: does each test notice its own? MUTANTS=name: only those
 #?   test-matrix            the class in other kernels: MATRIX=name only those (builds a kernel for each)
 #?   test-torture           10^6 random operations; RCU, locks beside hogs (builds a kernel)
 #?   test-packages          install them, boot that disk, use, remove (root; 30 min with the build)
-#?   check check-series     checkpatch, sparse, ruff, mypy ...; build after each patch of the series
+#?   check check-series     checkpatch, sparse ... (CHECKS=); build after each patch of the series
 #?   check-bases            that, and does the series apply to each 6.12.y that Debian offers?
 #?   htmldocs               Documentation/ as pages, $(O)/htmldocs
 #?
-#? For the labs of others
+#? For labs of others, for editors, and cleaning
 #?   lava-job kcidb         a job for LAVA (EXP= REPO=https://...); results of test (ORIGIN=)
-#?
-#? For editors, and cleaning
 #?   tags compile_commands.json  below $(O)
 #?   clean mrproper         remove what was built, keep sources, image, environment; all of it
 #? Variables
@@ -136,10 +138,19 @@ $(O)/venv/lock: qemu/requirements.lock
 
 run: $(if $(DRY),python3,$(needs)+emulator $(guest))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
+test-fast: need-check $(filter-out unchanged kernel,$(tested)) prepare
+	@$(vlab) check $(static)
+	@LAB_KERNEL=guest $(pytest) qemu/tests/host
 test: $(tested)
-	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) --ignore=qemu/tests/packages
+	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) $(addprefix --ignore=qemu/tests/,\
+		packages $(if $(filter no,$(HOST)),host))
+test-long: $(tested) unchanged-debug kernel-debug
+	@$(vlab) long
+ci-last: python3
+	@$(lab) ledger show
 test-packages: need-image+emulator+disk $(O)/venv/lock deb
 	@$(pytest) qemu/tests/packages
+test-crash: TIER := long
 test-crash: $(tested)
 	@LAB_KERNEL=guest LAB_CRASH_STATES=3180 $(call pytest,crash) qemu/tests/guest
 test-debug test-torture: test-%: $(filter-out unchanged kernel,$(tested)) unchanged-% kernel-%
@@ -151,7 +162,7 @@ test-mutants: $(tested)
 kunit: $(tested)
 	@LAB_KERNEL=guest $(call pytest,kunit) qemu/tests/guest
 check: need-$(kernel)+check+userland $(O)/venv/lock kernel userland
-	@$(vlab) check
+	@$(vlab) check $(CHECKS)
 check-series: kernel
 	@$(lab) series
 check-bases: check-series

@@ -32,6 +32,7 @@ VERBS = {
     "series": ("lab.tree.series", "build after every patch of the series"),
     "matrix": ("lab.matrix", "build other kernels and test the lottery class with each"),
     "mutants": ("lab.mutants", "plant faults and see who notices"),
+    "ledger": ("lab.ledger", "keep or show what the last runs of the gate found"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.bench", "run an experiment, or all"),
     "trace": ("lab.trace.verb", "record a run and draw who waits for whom"),
@@ -52,7 +53,7 @@ SET_UP = ("deps", "prepare", "config", "kernel", "bases", "deb", "rootfs", "venv
 # These only read, or remove: on any machine.
 ANYWHERE = (
     *("clean", "report", "figures", "compare", "plot", "hdr", "check", "export"),
-    *("lava", "kcidb"),
+    *("lava", "kcidb", "ledger"),
 )
 # Their figures are about the kernel of configs/, and no other.
 MEASURES = ("bench", "demo")

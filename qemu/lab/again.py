@@ -8,12 +8,8 @@ program that was run again before, are faults as well.
 
 from __future__ import annotations
 
-import json
-import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from lab.guest.boot import Boot, Judged
 from lab.guest.ktap import Status
@@ -21,33 +17,11 @@ from lab.guest.result import BootResult, Outcome
 
 MOST_PROGRAMS = 3
 MOST_BOOTS = 2
-# Of the last runs in the ledger, how many may have run a program again.
-LAST_RUNS = 10
+# How many of the ledger's last runs may have run a program again.
 MOST_BEFORE = 1
 # A boot that ended like this may have met a busy host.
 HUNG = (Outcome.TIMEOUT, Outcome.STUCK)
 LEAKS = "@kmemleak"
-FLAKY = "flaky-*.json"
-
-
-def ledger(environ: Mapping[str, str] | None = None) -> Path:
-    """Where findings of earlier runs are kept: LAB_LEDGER, or below the home directory."""
-    env = os.environ if environ is None else environ
-    home = Path(env.get("HOME") or "/")
-    return Path(env.get("LAB_LEDGER") or home / ".cache/who-waits/ci")
-
-
-def known(directory: Path) -> Counter[str]:
-    """How many of the last runs in the ledger have run each program again, SUITE-PROGRAM."""
-    runs = sorted((path for path in directory.glob("*/") if path.is_dir()), key=_age)
-    found: Counter[str] = Counter()
-    for run in runs[-LAST_RUNS:]:
-        found.update({name for file in run.glob(FLAKY) for name in json.loads(file.read_text())})
-    return found
-
-
-def _age(path: Path) -> float:
-    return path.stat().st_mtime
 
 
 def bad(result: BootResult) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import again
+from lab import again, ledger
 from lab.guest import slowdisk
 from lab.guest.accel import apply, asked_for
 from lab.guest.boot import Boot
@@ -192,7 +192,7 @@ def schedule(lab_paths: Paths, pytestconfig: pytest.Config) -> Iterator[Schedule
 def _once_more() -> Chooser | None:
     if os.environ.get("LAB_AGAIN") == NEVER_AGAIN:
         return None
-    before = again.known(again.ledger())
+    before = ledger.known(ledger.directory())
     return lambda results: again.chosen(results, before)
 
 
@@ -258,7 +258,11 @@ def pytest_terminal_summary(
     durations = {result.boot.name: round(result.seconds, 1) for result in results}
     logs = Paths.from_env().logs
     logs.mkdir(parents=True, exist_ok=True)
-    flaky = again.names(schedule.finished())
-    for name, what in (("durations", durations), ("flaky", flaky)):
+    found = schedule.finished()
+    red = [str(r.console) for r in found if not r.ok]
+    red += [str(r.first.console) for r in found if r.first]
+    for name, what in (
+        *(("durations", durations), ("red", red), ("flaky", again.names(found))),
+    ):
         path = logs / f"{name}-{kernel_variant(os.environ)}.json"
         path.write_text(json.dumps(what, indent=1) + "\n")

@@ -9,7 +9,7 @@ from lab import LabError
 from lab.experiment import Experiment
 from lab.guest.boot import Boot, Program
 from lab.paths import CHECKED, MATRIX
-from lab.subjects import ipc, livelock, lottery, udp, wrais
+from lab.subjects import checked, ipc, livelock, lottery, udp, wrais
 from lab.subjects.base import suite as base_suite
 from lab.subjects.budgets import budgeted
 from lab.subjects.ipc import suite as ipc_suite
@@ -105,6 +105,8 @@ def suites(kernel: str = "guest", short: bool = False, tier: str = "long") -> tu
         found = tuple(map(shortened, found))
     if kernel == "debug":
         found = tuple(boot for boot in found if any(p.debug for p in boot.programs))
+    if kernel == "debug" and tier == "gate":
+        return checked.boots(found)
     found = tuple(budgeted(boot, kernel) for boot in found)
     if kernel == "guest" and tier == "gate":
         found = tuple(boot for boot in map(of_gate, found) if boot.programs)

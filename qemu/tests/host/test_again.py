@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -159,15 +158,3 @@ def test_nothing_is_run_again_unless_it_is_asked_for() -> None:
     runner = Twice("b")
     (one,) = Schedule([boot()], runner, 1).all()
     assert not one.ok and len(runner.ran) == 1
-
-
-def test_the_ledger_is_outside_the_checkout(tmp_path: Path) -> None:
-    assert again.ledger({"HOME": "/home/x"}) == Path("/home/x/.cache/who-waits/ci")
-    assert again.ledger({"LAB_LEDGER": str(tmp_path)}) == tmp_path
-    for number in range(again.LAST_RUNS + 2):
-        run = tmp_path / f"{number:03}-1"
-        run.mkdir()
-        (run / "flaky-guest.json").write_text(json.dumps(["suite-a"]))
-        (run / "flaky-debug.json").write_text(json.dumps(["checked-b"] if number == 11 else []))
-    assert again.known(tmp_path) == {"suite-a": again.LAST_RUNS, "checked-b": 1}
-    assert not again.known(tmp_path / "none")

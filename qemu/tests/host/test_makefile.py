@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +19,24 @@ TARGETS = (
     *("kernel-debug", "modules", "userland", "rootfs", "install", "run", "bench", "report", "demo"),
     *("compare", "trace", "lava-job", "kcidb"),
     *("deb", "patches-export", "htmldocs", "test-packages"),
-    *("test", "test-crash", "test-debug", "test-mutants", "test-matrix", "test-torture"),
+    *(
+        "test",
+        "test-fast",
+        "test-long",
+        "ci-last",
+        "test-crash",
+        "test-debug",
+        "test-mutants",
+        "test-matrix",
+        "test-torture",
+    ),
     *("kunit", "check", "check-series"),
     *("tags", "compile_commands.json", "clean", "mrproper"),
 )
 VARIABLES = (
     *("O", "V", "KERNEL", "CONFIG", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL", "DIR"),
     *("REPO", "ORIGIN"),
+    *("HOST", "TIER", "CHECKS"),
     *("A", "B", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "TESTS", "MUTANTS", "MATRIX"),
 )
 
@@ -105,7 +117,9 @@ def test_several_configurations_are_several_words() -> None:
 
 def test_the_long_torture_has_its_kernel_and_is_not_shortened() -> None:
     text = dry("test-torture")
-    assert re.search(r"^LAB_KERNEL=torture +\S+/python -m pytest .* qemu/tests/guest$", text, re.M)
+    assert re.search(
+        r"^LAB_KERNEL=torture +LAB_TIER=gate \S+/python -m pytest .* qemu/tests/guest$", text, re.M
+    )
     assert "config unchanged --kernel torture" in text
     assert "kernel --kernel torture" in text and "--kernel guest" not in text
 
@@ -169,24 +183,47 @@ def test_ci_runs_neither_the_matrix_nor_the_long_torture() -> None:
     assert "matrix" not in text and "torture" not in text
 
 
-@pytest.mark.parametrize("failing", ["none", "test", "check", "test-debug"])
-def test_ci_fails_when_any_of_its_parts_does(tmp_path: Path, failing: str) -> None:
-    """A make that knows which target is to fail stands in for all the work."""
+STAGES = ("test-fast", "test", "test-debug", "check")
+
+
+def gate(tmp_path: Path, failing: str = "none", **more: str) -> subprocess.CompletedProcess[str]:
+    """Run .ci/run of a copy. A make that knows which target is to fail stands in for all work."""
+    top = copied(tmp_path / "checkout")
+    (top / ".ci").mkdir()
+    shutil.copy(TOP / ".ci/run", top / ".ci/run")
     program = tmp_path / "make"
     program.write_text(f'#!/bin/sh\necho "$@"\npwd >&2\n[ "$1" != {failing} ]\n')
     program.chmod(0o755)
-    done = subprocess.run(
-        [TOP / ".ci/run"],
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LAB_LEDGER": str(tmp_path / "ledger")}
+    return subprocess.run(
+        ["bash", top / ".ci/run"],
         cwd=tmp_path,
-        env={**environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        env={**environment(), **path, **more},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize("failing", ["none", *STAGES])
+def test_ci_fails_when_any_of_its_parts_does(tmp_path: Path, failing: str) -> None:
+    done = gate(tmp_path, failing)
     assert done.returncode == (0 if failing == "none" else 1)
-    ran = done.stdout.split()
-    assert ran[-1] == failing or {"test", "check", "test-debug"} <= set(ran)
-    assert set(done.stderr.splitlines()) == {str(TOP)}
+    said = [line.split()[1].rstrip(":,") for line in done.stdout.splitlines() if "ci: " in line]
+    last = STAGES.index(failing) if failing in STAGES else len(STAGES)
+    wanted = [*STAGES[: last + 1], *(["green"] if failing == "none" else [])]
+    assert said == wanted
+    (run,) = (tmp_path / "ledger").iterdir()
+    assert (run / "ci.txt").read_text().count("ok, 0 min") == last
+    assert {file.name for file in run.glob("ci-*.log")} == {
+        f"ci-{s}.log" for s in wanted[: last + 1] if s != "green"
+    }
+
+
+def test_ci_ends_itself(tmp_path: Path) -> None:
+    done = gate(tmp_path, CI_MINUTES="0")
+    assert done.returncode == 1
+    assert "ci: ended at 0 minutes, before test-fast\n" in done.stdout
 
 
 def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The ledger: what the last runs of the gate found, kept outside the checkout.
+
+A run is a directory COMMIT-TIME with its summary, the logs of its stages, what pytest wrote of
+each test, and the consoles of boots that failed or were run again.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from lab import LabError
+from lab.paths import Paths
+from lab.tree.kernel import environment
+
+# Of so many runs all is kept, and of so many what was run again.
+RUNS = 5
+LAST_RUNS = 10
+FLAKY = "flaky-*.json"
+RED = "red-*.json"
+SUMMARY = "ci.txt"
+SMALL = (SUMMARY, FLAKY)
+LOGS = (*SMALL, RED, "durations-*.json", "junit-*.xml", "ci-*.log")
+
+
+def directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the runs are: LAB_LEDGER, or below the home directory."""
+    env = os.environ if environ is None else environ
+    home = Path(env.get("HOME") or "/")
+    return Path(env.get("LAB_LEDGER") or home / ".cache/who-waits/ci")
+
+
+def runs(ledger: Path) -> list[Path]:
+    """The runs that are kept, the oldest first."""
+    found = (path for path in ledger.glob("*-*/") if path.is_dir())
+    return sorted(found, key=lambda path: path.name.rpartition("-")[2])
+
+
+def known(ledger: Path) -> Counter[str]:
+    """How many of the last runs have run each program again, by SUITE-PROGRAM."""
+    found: Counter[str] = Counter()
+    for run in runs(ledger)[-LAST_RUNS:]:
+        found.update({name for file in run.glob(FLAKY) for name in json.loads(file.read_text())})
+    return found
+
+
+def commit(top: Path) -> str:
+    """The commit of the checkout, "none" without git."""
+    argv = ["git", "-C", str(top), "rev-parse", "--short=12", "HEAD"]
+    done = subprocess.run(argv, env=environment(), capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "none"
+
+
+def keep(paths: Paths, ledger: Path, now: float) -> Path:
+    """Copy the findings of a run that has ended; of old runs only what was run again stays."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+    target = ledger / f"{commit(paths.top)}-{stamp}"
+    target.mkdir(parents=True, exist_ok=True)
+    for pattern in LOGS:
+        for file in paths.logs.glob(pattern):
+            shutil.copyfile(file, target / file.name)
+    for file in target.glob(RED):
+        for console in map(Path, json.loads(file.read_text())):
+            if console.is_file():
+                shutil.copyfile(console, target / f"console-{console.parent.name}.log")
+    kept = runs(ledger)
+    for run in kept[: -max(RUNS, LAST_RUNS)]:
+        shutil.rmtree(run)
+    for run in kept[:-RUNS]:
+        small = {file for pattern in SMALL for file in run.glob(pattern)}
+        for file in {*run.glob("*")} - small:
+            file.unlink()
+    return target
+
+
+def shown(ledger: Path) -> str:
+    """What the last run says. Raises LabError if there is none."""
+    kept = runs(ledger)
+    if not kept:
+        raise LabError(f"{ledger}: no run of .ci/run is kept there", exit_code=1)
+    last = kept[-1]
+    names = [file.name for file in sorted(last.glob("*")) if file.name != SUMMARY]
+    said = [f"{last}:", *(last / SUMMARY).read_text().splitlines()]
+    for file in sorted(last.glob("ci-*.log")):
+        lines = file.read_text(errors="replace").splitlines()
+        marks = ("FAILED ", "ERROR ", "AGAIN ", "HANG ", "NOTED ", "SKIP NOT ALLOWED")
+        said += [line for line in lines if line.startswith(marks)]
+    return "\n".join([*said, "files: " + " ".join(names)]) + "\n"
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The verb ledger."""
+    parser = subparsers.add_parser("ledger", help="keep or show what a run of the gate found")
+    parser.add_argument("what", choices=("keep", "show"))
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    if args.what == "keep":
+        print(f"lab: kept in {keep(Paths.from_env(), directory(), time.time())}")
+    else:
+        print(shown(directory()), end="")
+    return 0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Four boots of the kernel with checks, in which each part of ours is driven once.
+
+They are what the gate has of that kernel. What they find are complaints of the kernel, hangs
+and leaks; bounds are off. make test-long runs all suites with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from lab import LabError
+from lab.guest.boot import Boot, Program
+from lab.suite import for_debug
+
+
+@dataclass(frozen=True)
+class Group:
+    """A boot of several suites' programs: of each suite those named, all of none is.
+
+    Its machine has what any of the suites needs. budget_s are host seconds on two cores.
+    """
+
+    name: str
+    programs: Mapping[str, tuple[str, ...]]
+    budget_s: float
+    leaks: bool = True
+
+
+GROUPS = (
+    Group(
+        "checked-class",
+        {
+            "kunit": (),
+            "lottery-api": (),
+            "lottery-lend": (),
+            "lottery-currency": (),
+            "lottery-smp-sums": (),
+            "lottery-torture-sums": (),
+        },
+        400,
+    ),
+    Group(
+        "checked-disk",
+        {
+            "wrais-api": (),
+            "wrais-io": (
+                *("disk", "privileged-4r4w", "probe-fsync", "probe-write70", "probe-think"),
+                *("no-inherit", "endless"),
+            ),
+            "wrais-safety": (
+                *("worker", "request", "metadata", "handle", "tag", "group", "space-journal"),
+                *("stalled-fuse", "loop"),
+            ),
+            "wrais-safety-smp": (
+                *("shared-headroom", "pair", "freeze", "unmount", "removal", "killed"),
+                "switches",
+            ),
+        },
+        400,
+        leaks=False,
+    ),
+    Group("checked-cards", {"livelock-hostile": (), "livelock-driver": ()}, 500),
+    Group(
+        "checked-receive",
+        {
+            "livelock": (
+                *("source", "flood-poll", "flood-napi-threaded", "flood-hybrid"),
+                "malformed-oversized",
+            ),
+            "livelock-governor": ("flood",),
+            "livelock-torture-smp": (),
+            "livelock-torture-e1000-smp": (),
+        },
+        400,
+    ),
+)
+
+
+def _programs(boot: Boot, names: tuple[str, ...]) -> tuple[Program, ...]:
+    there = {program.name: program for program in boot.programs if program.debug}
+    for name in names:
+        if name not in there:
+            raise LabError(f"{boot.name}: no program '{name}' for the kernel with checks", 1)
+    return tuple(replace(there[name], name=f"{boot.name}/{name}") for name in names or there)
+
+
+def _boot(group: Group, known: Mapping[str, Boot]) -> Boot:
+    """The suites of a group as one boot."""
+    boots = [known[name] for name in group.programs]
+    machines = [boot.machine for boot in boots]
+    machine = replace(
+        max(machines, key=lambda one: len(one.nics)),
+        cpus=max(one.cpus for one in machines),
+        root=any(one.root for one in machines),
+        modules=tuple(dict.fromkeys(name for one in machines for name in one.modules)),
+        append=tuple(dict.fromkeys(word for one in machines for word in one.append)),
+        devices=tuple(word for one in machines for word in one.devices),
+    )
+    return replace(
+        boots[0],
+        name=group.name,
+        machine=machine,
+        programs=tuple(
+            program for boot in boots for program in _programs(boot, group.programs[boot.name])
+        ),
+        disk=next((boot.disk for boot in boots if boot.disk), None),
+        leaks=group.leaks,
+        budget_s=group.budget_s,
+    )
+
+
+def boots(found: Iterable[Boot]) -> tuple[Boot, ...]:
+    """The four boots, of the suites as they are in real time without checks."""
+    known = {boot.name: boot for boot in found}
+    return for_debug(_boot(group, known) for group in GROUPS)
