@@ -18,9 +18,10 @@ from enum import StrEnum
 from fnmatch import fnmatch
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, selects
 from lab.host.overlay import Overlay, overlay, refusal
 from lab.paths import Paths
+from lab.suite import TIERS
 from lab.tree.kernel import environment
 from lab.tree.patches import Patch
 
@@ -254,12 +255,31 @@ def verify(paths: Paths, mutants: Sequence[Mutant]) -> None:
             raise LabError(f"without a mutant, too: {who}: {test.reason}: see {log}", exit_code=1)
 
 
+def of_tier(paths: Paths, mutants: Sequence[Mutant], tier: str) -> tuple[list[str], list[str]]:
+    """Names of the mutants for which the tier has a test, and of the others."""
+    found = selects.selecting(paths, [mutant.caught_by for mutant in mutants], tier)
+    pairs = [(mutant.name, there) for mutant, there in zip(mutants, found, strict=True)]
+    return [name for name, there in pairs if there], [name for name, there in pairs if not there]
+
+
+def _show_tier(paths: Paths, mutants: Sequence[Mutant], tier: str) -> int:
+    """How many a tier has a test for. 0 if the long tier has one for each of the others."""
+    there, others = of_tier(paths, mutants, tier)
+    print(f"{len(there)} of {len(mutants)} mutants have a test in the tier '{tier}'")
+    rest = [mutant for mutant in mutants if mutant.name in others]
+    of_long = of_tier(paths, rest, TIERS[-1])[0] if rest else []
+    for name in others:
+        print(f"  {name}: {'make test-long' if name in of_long else 'no test at all'}")
+    return 0 if len(of_long) == len(rest) else 1
+
+
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The verb mutants."""
     parser = subparsers.add_parser("mutants", help="plant faults and see who notices")
     parser.add_argument("name", nargs="*", help="a mutant or a folder of them; default: all")
     parser.add_argument("--kind", choices=list(Kind), help="only those of this kind")
     parser.add_argument("--one-of-each", action="store_true", help="those of make test")
+    parser.add_argument("--tier", choices=TIERS, help="try none: which has a test in this tier?")
     parser.add_argument(
         "--trust", action="store_true", help="their tests are known to pass without them"
     )
@@ -275,6 +295,8 @@ def _main(args: argparse.Namespace) -> int:
     ]
     if not chosen:
         raise LabError("no mutant fits all of that")
+    if args.tier:
+        return _show_tier(paths, chosen, args.tier)
     if not args.trust:
         print("lab: their tests, without any mutant", file=sys.stderr, flush=True)
         verify(paths, chosen)

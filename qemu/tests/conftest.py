@@ -17,9 +17,10 @@ from lab import again, ledger
 from lab.guest import slowdisk
 from lab.guest.accel import apply, asked_for
 from lab.guest.boot import Boot
+from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
-from lab.paths import Paths
+from lab.paths import CHECKED, Paths
 from lab.schedule import Chooser, Schedule
 from lab.subjects.registry import left_out, suites
 from lab.suite import kernel_variant, tier
@@ -193,7 +194,23 @@ def _once_more() -> Chooser | None:
     if os.environ.get("LAB_AGAIN") == NEVER_AGAIN:
         return None
     before = ledger.known(ledger.directory())
-    return lambda results: again.chosen(results, before)
+    # Of the kernel with checks only a hang is a verdict that a second run can change.
+    hangs = _gate_of_checks()
+    return lambda results: again.chosen(
+        [result for result in results if not hangs or result.outcome in again.HUNG], before
+    )
+
+
+def _gate_of_checks() -> bool:
+    return kernel_variant(os.environ) in CHECKED and tier(os.environ) == "gate"
+
+
+def _noted(results: Iterable[BootResult]) -> Iterator[str]:
+    """What failed on the kernel with checks, where that is up to the normal kernel to judge."""
+    for result in results if _gate_of_checks() else ():
+        for program in result.programs:
+            if program.status is Status.FAIL:
+                yield f"NOTED {result.boot.name}-{program.name}: {program.reason}"
 
 
 def _reason(report: pytest.TestReport) -> str:
@@ -240,7 +257,7 @@ def pytest_terminal_summary(
         terminalreporter.section("what was done")
         for line in _notes(schedule.finished()):
             terminalreporter.write_line(line)
-    for line in again.lines(schedule.finished()):
+    for line in (*again.lines(schedule.finished()), *_noted(schedule.finished())):
         terminalreporter.write_line(line, yellow=True)
     results = sorted(schedule.finished(), key=lambda result: -result.seconds)
     terminalreporter.section(f"slowest {SLOWEST} boots")
