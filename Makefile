@@ -76,7 +76,7 @@ help:
 #?   report figures compare plots and one page of the results; tables of documents; A=dir B=dir
 #?
 #? Test (TESTS='name or name' selects; TIER=long: with what the gate leaves out)
-#?   test-fast test-long    what needs no kernel; all, with bounds in real time (hours)
+#?   test-fast test-long    what needs no kernel; all, with bounds in real time (hours; PART=)
 #?   ci-last                what the last run of .ci/run found
 #?   test-crash             10,000 states that a crash can leave a file system in
 #?   test-debug kunit       each part once on the debug kernel; unit tests in the kernel
@@ -145,7 +145,7 @@ test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) $(addprefix --ignore=qemu/tests/,\
 		packages $(if $(filter no,$(HOST)),host))
 test-long: $(tested) unchanged-debug kernel-debug
-	@$(vlab) long
+	@$(vlab) long $(PART)
 ci-last: python3
 	@$(lab) ledger show
 test-packages: need-image+emulator+disk $(O)/venv/lock deb

@@ -31,6 +31,7 @@ VERBS = {
     "bases": ("lab.tree.bases", "does the series apply to the kernels offered, or to a tree?"),
     "series": ("lab.tree.series", "build after every patch of the series"),
     "matrix": ("lab.matrix", "build other kernels and test the lottery class with each"),
+    "long": ("lab.long", "what the gate leaves out; some of it five times"),
     "mutants": ("lab.mutants", "plant faults and see who notices"),
     "ledger": ("lab.ledger", "keep or show what the last runs of the gate found"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),

@@ -102,9 +102,7 @@ def scenario(name: str, *args: str) -> Program:
         f"{folder}/{file.name}": file for file in sorted(path.parent.glob("*.sh"))
     }
     argv = ("sh", "-ex", f"/{folder}/{path.name}", *args)
-    return Program(
-        head.name, argv, head.time_s, debug=head.debug, timed=head.timed, files=files
-    )
+    return Program(head.name, argv, head.time_s, debug=head.debug, timed=head.timed, files=files)
 
 
 def unmet(boot: Boot) -> list[str]:

@@ -278,8 +278,6 @@ def pytest_terminal_summary(
     found = schedule.finished()
     red = [str(r.console) for r in found if not r.ok]
     red += [str(r.first.console) for r in found if r.first]
-    for name, what in (
-        *(("durations", durations), ("red", red), ("flaky", again.names(found))),
-    ):
+    for name, what in (*(("durations", durations), ("red", red), ("flaky", again.names(found))),):
         path = logs / f"{name}-{kernel_variant(os.environ)}.json"
         path.write_text(json.dumps(what, indent=1) + "\n")

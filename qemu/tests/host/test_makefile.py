@@ -36,7 +36,7 @@ TARGETS = (
 VARIABLES = (
     *("O", "V", "KERNEL", "CONFIG", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL", "DIR"),
     *("REPO", "ORIGIN"),
-    *("HOST", "TIER", "CHECKS"),
+    *("HOST", "TIER", "CHECKS", "PART"),
     *("A", "B", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "TESTS", "MUTANTS", "MATRIX"),
 )
 

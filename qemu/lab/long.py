@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `long` verb, make test-long: what the gate leaves out, with bounds in real time.
+
+All tests of both tiers on the normal kernel; each timed program and each timed test of the host
+five times, judged by how many of them pass; each suite in virtual time with five seeds; all
+suites on the kernel with checks; states after a crash. $(O)/logs/long.json has a row for each
+with n, how many passed, and the spread of its seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from lab.guest.boot import Boot, Judged
+from lab.guest.result import BootResult
+from lab.guest.vm import run_boot
+from lab.paths import Paths
+from lab.schedule import Schedule
+from lab.subjects.registry import suites
+from lab.tree.kernel import environment
+
+TIMES = 5
+SEEDS = range(1, TIMES + 1)
+# Of a timed program's runs, so many have to pass.
+MOST_PASS = 3
+CRASH_STATES = 600
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of n runs of one thing: how many passed, of how many that have to; host seconds."""
+
+    name: str
+    n: int
+    passed: int
+    needed: int
+    seconds_min: float
+    seconds_median: float
+    seconds_max: float
+    said: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """As many passed as have to."""
+        return self.passed >= self.needed
+
+
+def row(name: str, runs: Iterable[tuple[bool, float, str]], needed: int) -> Row:
+    """Of runs, each whether it passed, its host seconds, and what it said if it did not."""
+    all_runs = [*runs]
+    seconds = [taken for _, taken, _ in all_runs]
+    return Row(
+        name,
+        len(all_runs),
+        sum(ok for ok, _, _ in all_runs),
+        needed,
+        round(min(seconds), 2),
+        round(median(seconds), 2),
+        round(max(seconds), 2),
+        tuple(said for ok, _, said in all_runs if not ok),
+    )
+
+
+def timed_boots(boots: Iterable[Boot]) -> list[Boot]:
+    """Each boot with the programs of it that are timed, so many times."""
+    found: list[Boot] = []
+    for boot in boots:
+        programs = tuple(p for p in boot.programs if boot.judged(p) is Judged.TIMED)
+        if programs:
+            found += [
+                replace(boot, name=f"{boot.name}.{n}", programs=programs, budget_s=None)
+                for n in range(1, TIMES + 1)
+            ]
+    return found
+
+
+def seeded_boots(boots: Iterable[Boot]) -> list[Boot]:
+    """Each boot in virtual time, with each of the seeds."""
+    virtual = [boot for boot in boots if not boot.machine.real_time]
+    return [
+        replace(boot, name=f"{boot.name}.{seed}", machine=replace(boot.machine, seed=seed))
+        for boot in virtual
+        for seed in SEEDS
+    ]
+
+
+def rows_of(results: Iterable[BootResult], needed: int) -> list[Row]:
+    """A row for each program, of the runs of its boot; NAME.n are runs of NAME."""
+    runs: dict[str, list[tuple[bool, float, str]]] = {}
+    for result in results:
+        whole = "; ".join(result.whole())
+        for program in result.programs:
+            bad = program.code != 0 or any(s.entry == program.name for s in result.splats)
+            name = f"{result.boot.name.rpartition('.')[0]}-{program.name}"
+            said = "; ".join(filter(None, (program.reason, whole)))
+            runs.setdefault(name, []).append((not bad and not whole, result.seconds, said))
+    return [row(name, each, needed) for name, each in runs.items()]
+
+
+def booted(paths: Paths, boots: list[Boot], lanes: int | None = None) -> list[BootResult]:
+    """Run them. What is timed is alone on the host: one lane."""
+
+    def run(boot: Boot) -> BootResult:
+        return run_boot(paths, boot, paths.logs / "long" / boot.name)
+
+    def told(done: int) -> None:
+        print(f"lab: long: {done} of {len(boots)} boots", file=sys.stderr, flush=True)
+
+    return Schedule(boots, run, lanes).all(told)
+
+
+def tested(paths: Paths, name: str, env: Mapping[str, str], *words: str) -> Row:
+    """A run of pytest as one row: what failed is what it said."""
+    report = paths.logs / f"junit-long-{name}.xml"
+    config = ["-c", str(paths.qemu / "pyproject.toml"), f"--rootdir={paths.qemu}"]
+    argv = [sys.executable, "-m", "pytest", *config, "-p", "no:cacheprovider", "-q"]
+    argv += [f"--junitxml={report}", *words]
+    own = {"LAB_OUT": str(paths.out), "PYTHONPATH": str(paths.qemu), "LAB_TIER": "long"}
+    start = time.monotonic()
+    status = subprocess.run(argv, env={**environment(), **own, **env}, check=False).returncode
+    return row(name, [(not status, time.monotonic() - start, _failed(report))], 1)
+
+
+def _failed(report: Path) -> str:
+    """Names of the tests that failed."""
+    cases = ElementTree.parse(report).iter("testcase") if report.is_file() else ()
+    bad = (c.get("name", "") for c in cases if c.find("failure") is not None)
+    return " ".join(bad)
+
+
+def parts(paths: Paths) -> list[tuple[str, Callable[[], list[Row]]]]:
+    """What there is to do, by name."""
+    tests = str(paths.qemu / "tests")
+    guest = {"LAB_KERNEL": "guest", "LAB_AGAIN": "never"}
+    debug = {**guest, "LAB_KERNEL": "debug", "LAB_SHORT": "1"}
+    crash = {**guest, "LAB_CRASH_STATES": str(CRASH_STATES)}
+    return [
+        ("guest", lambda: [tested(paths, "guest", guest, f"{tests}/guest")]),
+        ("timed", lambda: rows_of(booted(paths, timed_boots(suites()), 1), MOST_PASS)),
+        ("seeds", lambda: rows_of(booted(paths, seeded_boots(suites())), TIMES)),
+        ("debug", lambda: [tested(paths, "debug", debug, f"{tests}/guest")]),
+        ("crash", lambda: [tested(paths, "crash", crash, "-k", "crash", f"{tests}/guest")]),
+        (
+            "host",
+            lambda: [
+                replace(tested(paths, f"host-{n}", guest, "-m", "timed", f"{tests}/host"), needed=0)
+                for n in range(1, TIMES + 1)
+            ],
+        ),
+    ]
+
+
+def judge(rows: Iterable[Row]) -> list[Row]:
+    """Those that failed. Of the timed tests of the host, most runs have to pass."""
+    all_rows = [*rows]
+    bad = [one for one in all_rows if not one.ok]
+    host = [one for one in all_rows if one.name.startswith("host-")]
+    return [*bad, *(host if host and sum(one.passed for one in host) < MOST_PASS else [])]
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """The rows as JSON; rows that are there stay if they are not made anew."""
+    known = {one["name"]: one for one in json.loads(path.read_text())} if path.is_file() else {}
+    known.update({one.name: asdict(one) for one in rows})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([*known.values()], indent=1) + "\n")
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The verb long."""
+    names = [name for name, _ in parts(Paths.from_env())]
+    parser = subparsers.add_parser("long", help="what the gate leaves out; some of it five times")
+    parser.add_argument("part", nargs="*", help=f"of {', '.join(names)}; default: all")
+    parser.set_defaults(func=_main)
+
+
+def _main(args: argparse.Namespace) -> int:
+    paths = Paths.from_env()
+    known = dict(parts(paths))
+    for name in args.part:
+        if name not in known:
+            print(f"lab: part '{name}': allowed are {', '.join(known)}", file=sys.stderr)
+            return 2
+    path = paths.logs / "long.json"
+    failed: list[Row] = []
+    for name in args.part or known:
+        start = time.monotonic()
+        rows = known[name]()
+        write(path, rows)
+        failed += judge(rows)
+        print(f"lab: long: {name}: {len(rows)} rows, {(time.monotonic() - start) / 60:.0f} min")
+    for one in failed:
+        print(f"FAILED {one.name}: {one.passed} of {one.n}: {' | '.join(one.said)}")
+    print(f"lab: {path}")
+    return 1 if failed else 0

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The long tests: what is run how often, and what the file says of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab import long
+from lab.guest.boot import Boot, Program
+from lab.guest.ktap import Status
+from lab.guest.machine import Machine
+from lab.guest.result import BootResult, ProgramResult
+
+REAL = Boot("real", Machine(), (Program("one", ("one",)), Program("rate", ("rate",), timed=True)))
+VIRTUAL = replace(REAL, name="virtual", machine=Machine(accel="icount", root=False))
+
+
+def result(boot: Boot, *failed: str, seconds: float = 1.0) -> BootResult:
+    """What came of a boot."""
+    programs = [
+        ProgramResult(p.name, Status.FAIL if p.name in failed else Status.OK, reason="exit 1")
+        for p in boot.programs
+    ]
+    return BootResult(boot, programs, Path("console"), seconds=seconds)
+
+
+def test_what_is_timed_is_run_five_times_without_the_rest() -> None:
+    boots = long.timed_boots([REAL, replace(REAL, name="calm", programs=REAL.programs[:1])])
+    assert [boot.name for boot in boots] == [f"real.{n}" for n in range(1, 6)]
+    assert all([p.name for p in boot.programs] == ["rate"] for boot in boots)
+
+
+def test_each_suite_in_virtual_time_has_five_seeds() -> None:
+    boots = long.seeded_boots([REAL, VIRTUAL])
+    assert [(boot.name, boot.machine.seed) for boot in boots] == [
+        (f"virtual.{n}", n) for n in range(1, 6)
+    ]
+
+
+@pytest.mark.parametrize(("bad", "ok"), [(2, True), (3, False)])
+def test_most_of_the_runs_have_to_pass(bad: int, ok: bool) -> None:
+    boots = long.timed_boots([REAL])
+    results = [
+        result(boot, *(["rate"] if n < bad else []), seconds=n) for n, boot in enumerate(boots)
+    ]
+    (row,) = long.rows_of(results, long.MOST_PASS)
+    assert row.name == "real-rate" and row.n == 5 and row.passed == 5 - bad and row.ok is ok
+    assert (row.seconds_min, row.seconds_median, row.seconds_max) == (0, 2, 4)
+    assert row.said == ("exit 1",) * bad
+    assert bool(long.judge([row])) is not ok
+
+
+def test_a_fault_of_the_boot_is_one_of_each_run() -> None:
+    boots = long.timed_boots([REAL])
+    results = [replace(result(boot), errors=("no power off",)) for boot in boots]
+    (row,) = long.rows_of(results, long.MOST_PASS)
+    assert row.passed == 0 and row.said[0].endswith("no power off")
+
+
+def test_rows_are_made_anew_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "logs/long.json"
+    old, other = (long.row(name, [(True, 1.0, "")], 1) for name in ("old", "other"))
+    long.write(path, [old, other])
+    long.write(path, [replace(old, passed=0)])
+    assert [(one["name"], one["passed"]) for one in json.loads(path.read_text())] == [
+        ("old", 0),
+        ("other", 1),
+    ]
