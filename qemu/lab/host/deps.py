@@ -209,7 +209,8 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
 ALL = "all"
 
 # Installed along with what is missing, but never a reason to stop.
-OPTIONAL = {"kernel": (_need(have_command, "ccache"),)}
+CCACHE = (_need(have_command, "ccache"),)
+OPTIONAL = {"kernel": CCACHE, ALL: CCACHE}
 
 
 def needed(purposes: Iterable[str], own_source: bool) -> list[Need]:

@@ -189,6 +189,15 @@ def test_what_is_there_is_used_on_any_distribution(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("purpose", ["kernel", "all"])
+def test_ccache_comes_with_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, bare: list[list[str]], tmp_path: Path, purpose: str
+) -> None:
+    monkeypatch.setattr(deps.Need, "missing", lambda need: need.name in ("bc", "ccache"))
+    deps.ensure([purpose], False, tmp_path / "log", root=True, where=deps.DEBIAN)
+    assert bare == [["bc", "ccache"]]
+
+
 def test_ccache_is_no_reason_to_stop(
     monkeypatch: pytest.MonkeyPatch, bare: list[list[str]], tmp_path: Path
 ) -> None:
