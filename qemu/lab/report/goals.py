@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from tabulate import tabulate
 
 from lab.report.records import Param, Record
 
 NOT_MEASURED = "not measured"
+STRETCH = ", stretch"
+"""Ends the name of a goal that is wished for and not asked for: it is never counted as missed."""
+
+_FORM = re.compile(r"(?P<sign>\+?)\.(?P<digits>\d+)(?P<kind>[fg])")
+MOST_DIGITS = 17
+"""More than that tell no two numbers apart."""
 
 Choice = Param | tuple[Param, ...]
 """One value, or each of several."""
@@ -39,6 +46,11 @@ class Verdict:
         if self.met is None:
             return "-"
         return "yes" if self.met else "no"
+
+    @property
+    def stretch(self) -> bool:
+        """Whether it is only wished for."""
+        return self.name.endswith(STRETCH)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +103,18 @@ class Goal:
         """How far the bound is away, or was passed: the greatest is the worst row."""
         size = abs(number) if self.magnitude else number
         return max(size - self.high, self.low - size)
+
+    def text(self, number: float) -> str:
+        """The value in the goal's form; with more digits where rounding changes the verdict."""
+        text = f"{number:{self.form}}"
+        form = _FORM.fullmatch(self.form)
+        if not self.judged or not form:
+            return text
+        for digits in range(int(form["digits"]), MOST_DIGITS + 1):
+            text = f"{number:{form['sign']}.{digits}{form['kind']}}"
+            if self.good(float(text)) == self.good(number):
+                break
+        return text
 
 
 def find(
@@ -175,12 +199,12 @@ def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
     missing = _missing(goal, found)
     if not found:
         return Verdict(goal.name, goal.bound, NOT_MEASURED, None, goal.quoted)
-    shown = [f"{row.name} {row.value:{goal.form}}".strip() for row in found]
+    shown = [f"{row.name} {goal.text(row.value)}".strip() for row in found]
     if goal.worst:
         worst = max(found, key=lambda row: goal.badness(row.value))
         count = f", {len(found)} rows" if len(found) > 1 else ""
         place = f" at {worst.name}" if goal.by else ""
-        shown = [f"worst {worst.value:{goal.form}}{place}{count}"]
+        shown = [f"worst {goal.text(worst.value)}{place}{count}"]
     shown += [f"{name} -" for name in missing]
     judged = [row for row in found if row.enough and goal.judged]
     met: bool | None = all(goal.good(row.value) for row in judged) if judged else None
@@ -197,9 +221,30 @@ def judge_all(goals: Sequence[Goal], records: Sequence[Record], whole: bool) -> 
     return [judge(goal, records, whole) for goal in goals]
 
 
+@dataclass(frozen=True)
+class Best:
+    """What the best of the others reached of a goal: who, and its worst row in the goal's form."""
+
+    name: str
+    text: str
+
+
+def best_peer(goal: Goal, records: Sequence[Record], peers: Collection[str]) -> Best | None:
+    """The best of the peers, variants by name; None if none of them was measured."""
+    found: list[tuple[float, Best]] = []
+    for name in peers:
+        if name == goal.variant or goal.variant is None:
+            continue
+        values = [row.value for row in rows(replace(goal, variant=name), records)]
+        if values:
+            worst = max(values, key=goal.badness)
+            found.append((goal.badness(worst), Best(name, goal.text(worst))))
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
 def missed(verdicts: Sequence[Verdict]) -> list[str]:
-    """Names of the goals that were measured and not met."""
-    return [verdict.name for verdict in verdicts if verdict.met is False]
+    """Names of the goals that were measured and not met; a stretch is none of them."""
+    return [v.name for v in verdicts if v.met is False and not v.stretch]
 
 
 def goals_json(verdicts: Sequence[Verdict]) -> str:
@@ -217,8 +262,12 @@ def format_table(header: Sequence[str], table_rows: Sequence[Sequence[str]]) -> 
 def goals_text(verdicts: Sequence[Verdict]) -> str:
     """The table of goals, a line that counts them, and last the names of those missed."""
     cells = [(v.name, v.bound, v.measured, v.word()) for v in verdicts]
-    judged = [verdict for verdict in verdicts if verdict.met is not None]
-    names = missed(verdicts)
     text = format_table(("goal", "bound", "measured", "met"), cells)
-    text += f"\n{len(judged) - len(names)} of {len(judged)} measured goals met\n"
-    return text + "".join(f"missed: {name}\n" for name in names)
+    text += f"\n{counted(verdicts)}\n"
+    return text + "".join(f"missed: {name}\n" for name in missed(verdicts))
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """How many goals were met, of those that are asked for."""
+    judged = [verdict for verdict in verdicts if verdict.met is not None and not verdict.stretch]
+    return f"{len(judged) - len(missed(verdicts))} of {len(judged)} measured goals met"

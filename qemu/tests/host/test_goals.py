@@ -7,8 +7,9 @@ import json
 
 import pytest
 
-from lab.report.goals import Goal, goals_json, goals_text, judge, missed
+from lab.report.goals import Best, Goal, best_peer, goals_json, goals_text, judge, missed
 from lab.report.records import Param, Record
+from lab.subjects.livelock.governed import GOALS as GOVERNED
 
 
 def record(variant: str, value: float, n: int = 3, **params: Param) -> Record:
@@ -117,3 +118,66 @@ def test_the_table_names_what_was_missed_last() -> None:
     lines = goals_text(verdicts).splitlines()
     assert lines[-2:] == ["1 of 2 measured goals met", "missed: a goal"]
     assert [item["met"] for item in json.loads(goals_json(verdicts))] == [False, True, None]
+
+
+@pytest.mark.parametrize(
+    ("bound", "form", "number", "text"),
+    [
+        ({"low": 20.0}, ".1f", 19.96, "19.96"),
+        ({"low": 20.0}, ".1f", 19.9996, "19.9996"),
+        ({"low": 20.0}, ".1f", 19.9, "19.9"),
+        ({"low": 20.0}, ".1f", 20.04, "20.0"),
+        ({"low": 3.0}, "+.1f", 2.98, "+2.98"),
+        ({"high": 530.0}, ".0f", 530.4, "530.4"),
+        ({"high": 1.0}, ".3g", 1.0004, "1.0004"),
+        ({"high": 1.1}, ".2f", 1.104, "1.104"),
+        ({"high": 0.9995}, ".3f", 0.9996, "1.000"),
+        ({"high": 0.9995}, ".4f", 0.99953, "0.99953"),
+        ({"high": 0.9998}, ".3f", 0.9996, "0.9996"),
+        ({"high": 0.1, "magnitude": True}, ".2f", -0.1004, "-0.1004"),
+        ({"high": 0.1, "judged": False}, ".2f", 0.1004, "0.10"),
+    ],
+)
+def test_a_figure_has_the_digits_that_show_its_verdict(
+    bound: dict[str, object], form: str, number: float, text: str
+) -> None:
+    """It never reads as one side of its bound while it lies on the other."""
+    goal = of(variant="a", form=form, **bound)
+    assert goal.text(number) == text
+    assert not goal.judged or goal.good(float(text)) == goal.good(number)
+    assert judge(goal, [record("a", number)], True).measured == text
+
+
+def test_the_worst_row_has_the_digits_that_show_its_verdict() -> None:
+    goal = of(variant="a", by="tasks", low=20, form=".1f", worst=True)
+    found = [record("a", 19.97, tasks=1), record("a", 25.0, tasks=2)]
+    assert judge(goal, found, False).measured == "worst 19.97 at 1, 2 rows"
+
+
+def test_a_stretch_is_no_miss() -> None:
+    """It is shown as not met, and neither missed nor counted."""
+    stretch = Goal(name="more of it, stretch", metric="cost_ns", variant="list", high=1)
+    asked = of(variant="list", where={"tasks": 2}, high=10)
+    verdicts = [judge(goal, RECORDS, True) for goal in (stretch, asked)]
+    assert [(v.met, v.word(), v.stretch) for v in verdicts] == [
+        (False, "no", True),
+        (True, "yes", False),
+    ]
+    assert missed(verdicts) == []
+    assert goals_text(verdicts).splitlines()[-1] == "1 of 1 measured goals met"
+
+
+def test_the_governors_stretch_is_known_for_one() -> None:
+    named = [goal for goal in GOVERNED if "stretch" in goal.name]
+    assert [judge(goal, [], True).stretch for goal in named] == [True]
+
+
+def test_the_best_of_the_others() -> None:
+    goal = of(variant="tree", where={"tasks": (2, 20)}, by="tasks", high=5, form=".0f")
+    assert best_peer(goal, RECORDS, ("list", "tree", "heap")) == Best("list", "100")
+    others = [*RECORDS, record("heap", 7.0, tasks=2), record("heap", 9.0, tasks=20)]
+    assert best_peer(goal, others, ("list", "heap")) == Best("heap", "9")
+    growing = of(variant="tree", where={"tasks": 20}, over="list", low=2, form=".2f")
+    assert best_peer(growing, others, ("heap",)) == Best("heap", "0.09")
+    assert best_peer(goal, RECORDS, ("heap",)) is None
+    assert best_peer(of(high=1), RECORDS, ("list",)) is None
