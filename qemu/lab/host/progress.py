@@ -8,14 +8,18 @@ from typing import TextIO
 
 TTY_INTERVAL_S = 0.1
 PLAIN_INTERVAL_S = 10.0
+# Before that the pace of what is done says little of what is left.
+PACE_S = 30.0
 MEBI = 1 << 20
 
 
 class Progress:
-    """Shows "label: done/total unit". total 0 means unknown; left tells the seconds left.
+    """Shows "label: done/total unit", the time since it began, and the time left.
 
-    The unit "bytes" is shown in MiB. update() may be called as often as one
-    likes; it writes at most every 0.1 s on a terminal, every 10 s elsewhere.
+    total 0 means unknown. left tells the seconds left; without it they follow from the
+    pace, after half a minute. label names the phase and may be changed. The unit "bytes"
+    is shown in MiB. update() may be called as often as one likes; it writes at most every
+    0.1 s on a terminal, every 10 s elsewhere.
     """
 
     def __init__(
@@ -25,7 +29,7 @@ class Progress:
         unit: str,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
-        left: Callable[[], float | None] = lambda: None,
+        left: Callable[[], float | None] | None = None,
     ) -> None:
         self.label = label
         self.total = total
@@ -35,7 +39,8 @@ class Progress:
         self._left = left
         self._tty = self._stream.isatty()
         self._interval = TTY_INTERVAL_S if self._tty else PLAIN_INTERVAL_S
-        self._next = clock() + (0.0 if self._tty else self._interval)
+        self._began = clock()
+        self._next = self._began + (0.0 if self._tty else self._interval)
         self._done = 0
         self._shown = -1
         self._closed = False
@@ -82,9 +87,18 @@ class Progress:
             return f"{done} {unit}"
         # An estimated total may turn out too small; never show 105 %.
         total = max(total, done)
-        left = self._left()
-        tail = "" if left is None or done >= total else f", {duration(left)} left"
-        return f"{done}/{total} {unit} ({100 * done // max(total, 1)} %){tail}"
+        return f"{done}/{total} {unit} ({100 * done // max(total, 1)} %){self._times(done, total)}"
+
+    def _times(self, done: int, total: int) -> str:
+        """What it took so far and takes yet, where the latter is known."""
+        took = self._clock() - self._began
+        if self._left:
+            left = self._left()
+        else:
+            left = took * (total - done) / done if done and took >= PACE_S else None
+        if left is None or done >= total:
+            return ""
+        return f", {duration(took)} done, {duration(left)} left"
 
 
 def duration(seconds: float) -> str:

@@ -93,3 +93,34 @@ def test_say_has_a_line_of_its_own() -> None:
     progress.update(1)
     progress.close()
     assert "\r\x1b[Kfork.c:1: error: no\n\r\x1b[Kkernel: 1/2" in stream.getvalue()
+
+
+def line(seconds: float, done: int, left: float | None = None) -> str:
+    """What is shown after that time, of 100."""
+    stream, clock = Terminal(), Clock()
+    told = None if left is None else (lambda: left)
+    progress = Progress("kernel", 100, "objects", stream, clock, told)
+    clock.now = seconds
+    progress.update(done)
+    return stream.getvalue().removeprefix("\r\x1b[K")
+
+
+def test_the_time_left_follows_from_the_pace() -> None:
+    assert line(120, 40) == "kernel: 40/100 objects (40 %), 2 min done, 3 min left"
+    assert line(29, 40) == "kernel: 40/100 objects (40 %)", "too early to say"
+    assert line(120, 0) == "kernel: 0/100 objects (0 %)"
+    assert line(120, 100) == "kernel: 100/100 objects (100 %)"
+
+
+def test_who_knows_the_time_left_says_it() -> None:
+    assert line(5, 0, 600) == "kernel: 0/100 objects (0 %), 5 s done, 10 min left"
+    assert line(120, 50, 20) == "kernel: 50/100 objects (50 %), 2 min done, 20 s left"
+
+
+def test_the_phase_may_change() -> None:
+    stream = io.StringIO()
+    progress = Progress("demo, on this machine", 2, "boots", stream)
+    progress.label = "demo, in guests"
+    progress.update(1)
+    progress.close()
+    assert stream.getvalue() == "demo, in guests: 1/2 boots (50 %)\n"
