@@ -10,8 +10,10 @@ import argparse
 import os
 import shlex
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lab import LabError
@@ -30,6 +32,9 @@ from lab.schedule import Runner, Schedule
 from lab.subjects.registry import PEERS, check_metric, lookup, names
 
 MAX_REPEAT = 10
+# Host seconds of a guest in virtual time: to boot, and for a second that it is busy.
+BOOT_S = 8.0
+GUEST_FACTOR = 1.5
 
 
 @dataclass(frozen=True)
@@ -74,11 +79,74 @@ def measure(bench: Bench, runner: Runner) -> tuple[Measured, list[dict[str, str]
     return first, runs
 
 
-def run_all(boots: list[Boot], runner: Runner, workers: int, label: str) -> list[BootResult]:
-    """The results of all boots, with progress; the first error is raised at once."""
-    progress = Progress(label, len(boots), "boots")
+@dataclass
+class Forecast:
+    """How long the rest of some boots takes on so many lanes.
+
+    `known` are host seconds by the boots' names, from an earlier run; for others their
+    length says it.  What has ended says how fast this machine is.
+    """
+
+    boots: Sequence[Boot]
+    lanes: int
+    known: Mapping[str, float] = field(default_factory=dict)
+    clock: Callable[[], float] = time.monotonic
+    begun: dict[str, float] = field(default_factory=dict)
+    took: dict[str, float] = field(default_factory=dict)
+
+    def begin(self, boot: Boot) -> None:
+        """A boot has begun."""
+        self.begun[boot.name] = self.clock()
+
+    def end(self, boot: Boot) -> None:
+        """It has ended."""
+        self.took[boot.name] = self.clock() - self.begun[boot.name]
+
+    def expected(self, boot: Boot) -> float:
+        """Host seconds of a boot on a machine as it was."""
+        of_guest = BOOT_S + GUEST_FACTOR * boot.length
+        return self.known.get(boot.name, boot.length if boot.host else of_guest)
+
+    def seconds(self) -> float:
+        """Host seconds that are left; what runs on the host itself runs alone."""
+        ended = [boot for boot in self.boots if boot.name in self.took]
+        before = sum(map(self.expected, ended))
+        pace = sum(self.took.values()) / before if before else 1.0
+        alone = [self._left(boot, pace) for boot in self.boots if boot.host]
+        beside = [self._left(boot, pace) for boot in self.boots if not boot.host]
+        return sum(alone) + max([sum(beside) / self.lanes, *beside])
+
+    def _left(self, boot: Boot, pace: float) -> float:
+        if boot.name in self.took:
+            return 0.0
+        begun = self.begun.get(boot.name)
+        ran = 0.0 if begun is None else self.clock() - begun
+        return max(0.0, pace * self.expected(boot) - ran)
+
+
+def run_all(
+    boots: list[Boot],
+    runner: Runner,
+    workers: int,
+    label: str,
+    known: Mapping[str, float] = MappingProxyType({}),
+) -> list[BootResult]:
+    """The results of all boots, with progress; the first error is raised at once.
+
+    known are the host seconds that boots took before, by their names.
+    """
+    forecast = Forecast(boots, workers, known)
+    progress = Progress(label, len(boots), "boots", left=forecast.seconds)
+
+    def run_one(boot: Boot) -> BootResult:
+        progress.label = f"{label}, {'on this machine' if boot.host else 'in guests'}"
+        forecast.begin(boot)
+        result = runner(boot)
+        forecast.end(boot)
+        return result
+
     try:
-        return Schedule(boots, runner, workers).all(progress.update)
+        return Schedule(boots, run_one, workers).all(progress.update)
     finally:
         progress.close()
 

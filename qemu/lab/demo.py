@@ -1,21 +1,283 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `demo` verb: each experiment in its smallest scope, judged by its own goals.
+"""The `demo` verb: each experiment in its smallest scope, and a last screen that says what came.
 
 Some seconds of latencies and of paced sending on the host itself, then guests in
-virtual time; a table of goals and what was measured, and the figures.
+virtual time.  Figures, the page and the table of goals are files that the screen names.
+That a goal was missed is shown and fails nothing, unless STRICT=1 is in the environment.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import textwrap
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lab.bench import Bench, add_jobs, run_all, write
 from lab.experiment import DEMO, measuring, require
+from lab.guest.result import BootResult
+from lab.host.progress import Progress, duration
 from lab.paths import Paths
-from lab.report.goals import NOT_MEASURED, Verdict, goals_text, missed
+from lab.report import page
+from lab.report.goals import (
+    NOT_MEASURED,
+    Goal,
+    Verdict,
+    best_peer,
+    counted,
+    goals_text,
+    missed,
+    value,
+)
+from lab.report.measured import Measured
+from lab.report.records import Param, write_text
 from lab.schedule import Runner
-from lab.subjects.registry import EXPERIMENTS, PEERS
+from lab.subjects.ipc import goals as ipc
+from lab.subjects.livelock import goals as livelock
+from lab.subjects.livelock import variants as drivers
+from lab.subjects.lottery import goals as lottery
+from lab.subjects.registry import EXPERIMENTS, PEERS, PICTURES
+from lab.subjects.udp import goals as udp
+from lab.subjects.udp import iperf
+from lab.subjects.wrais import goals as wrais
+from lab.subjects.wrais import places
+from lab.subjects.wrais import variants as schedulers
+from lab.subjects.wrais.experiment import DEPTHS
+
+COLUMNS, LINES = 80, 24
+INDENT = 10
+TABLE = "demo.txt"
+NOTHING = "It was not measured."
+FLOOD_PPS = 60000
+BUSY_MBPS = 512
+QUICK_START = "Documentation/quick-start.rst"
+LONGER = "make bench"
+SECONDS = "demo-seconds.json"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """How the screen tells of an experiment.
+
+    `told` says in plain words what was shown, with its figures, or None where they are not
+    there; `picture` ends the name of the plot that shows it.  Variants that are `peers` are
+    what a user could take instead.
+    """
+
+    told: Callable[[Measured], str | None]
+    picture: str = ""
+    goals: Sequence[Goal] = ()
+    peers: Sequence[str] = ()
+
+
+def _lottery(measured: Measured) -> str | None:
+    table = measured.raw.get("share")
+    if table is None:
+        return None
+    case, tickets, wins = (table.header.index(name) for name in ("case", "tickets", "wins"))
+    of = [row for row in table.rows if row[case] == "10:1"]
+    most, least = (sum(float(row[wins]) for row in of if row[tickets] == n) for n in (10, 1))
+    if not least:
+        return None
+    return f"A task with 10 tickets got {most / least:.2f} times the CPU of one with 1."
+
+
+def _wrais(measured: Measured) -> str | None:
+    beside: dict[str, Param] = {
+        **{"background": "1r1w", "probe": "lprobe", "depth": DEPTHS[0]},
+        "disk": places.FLASH.name,
+    }
+    ours, stock = (
+        value(measured.records, "startup_over_idle", variant.name, **beside)
+        for variant in (schedulers.WRAIS, schedulers.BFQ)
+    )
+    if ours is None or stock is None:
+        return None
+    return f"A start beside load took {ours:.2f} x that on an idle disk, stock {stock:.2f} x."
+
+
+def _livelock(measured: Measured) -> str | None:
+    flood: dict[str, Param] = {**livelock.MAIN, "ports": 1, "offered_pps": FLOOD_PPS}
+    ours, stock = (
+        value(measured.records, "goodput_pps", variant.name, **flood)
+        for variant in (drivers.GOVERNOR, drivers.E1000)
+    )
+    if ours is None or stock is None:
+        return None
+    return f"Of {FLOOD_PPS:,} packets/s {ours:,.0f} arrived, with the stock driver {stock:,.0f}."
+
+
+def _ipc(measured: Measured) -> str | None:
+    pipe, spin = (
+        value(measured.records, "latency_ns", name, **ipc.MEDIAN) for name in ("pipe", "spin")
+    )
+    if pipe is None or spin is None:
+        return None
+    pipe_us, spin_us = pipe / 1000, spin / 1000
+    return f"A message took {pipe_us:.1f} us by a pipe, {spin_us:.2f} us to a spinning thread."
+
+
+def _udp(measured: Measured) -> str | None:
+    ours, other = (
+        value(measured.records, "rate_error_pct", name, **{**udp.ALONE, "rate_mbps": BUSY_MBPS})
+        for name in ("udprate", iperf.NAME)
+    )
+    if ours is None or other is None:
+        return None
+    return (
+        f"{BUSY_MBPS} Mbit/s were sent {abs(ours):.3f} % off, by {iperf.NAME} {abs(other):.3f} %."
+    )
+
+
+SUBJECTS: Mapping[str, Subject] = {
+    "lottery": Subject(_lottery, "shares", lottery.GOALS, ("other",)),
+    "wrais": Subject(
+        _wrais,
+        "start-up-depth2",
+        wrais.GOALS,
+        tuple(variant.name for variant in (schedulers.BFQ, *schedulers.PEERS)),
+    ),
+    "livelock": Subject(
+        _livelock,
+        "throughput",
+        livelock.GOALS,
+        tuple(
+            variant.name
+            for variant in (
+                *(drivers.E1000, drivers.E1000_THREADED, drivers.PLAIN, drivers.PLAIN_THREADED),
+                *(drivers.NAPI, drivers.THREADED, *drivers.NICED),
+            )
+        ),
+    ),
+    "ipc": Subject(_ipc, "mechanisms", ipc.GOALS, ("zmq-perf", "flag")),
+    "udp": Subject(_udp, "figure-2", udp.GOALS, (iperf.NAME, "naive")),
+}
+OTHER = Subject(lambda _: None)
+
+
+@dataclass
+class Seen:
+    """What came of a part of the demo."""
+
+    part: Bench
+    measured: Measured
+    verdicts: Sequence[Verdict]
+    drawn: Sequence[Path] = ()
+
+    @property
+    def name(self) -> str:
+        """Of the subject."""
+        return self.part.experiment.name
+
+    @property
+    def subject(self) -> Subject:
+        """How it is told of."""
+        return SUBJECTS.get(self.name, OTHER)
+
+    @property
+    def picture(self) -> Path | None:
+        """The plot that shows it, or any if that was not drawn."""
+        wanted = f"{self.part.stem}-{self.subject.picture}.svg"
+        plots = [path for path in self.drawn if path.suffix == ".svg"]
+        return next((path for path in plots if path.name == wanted), next(iter(plots), None))
+
+    def misses(self) -> list[str]:
+        """Each goal that was missed, beside the best of the peers."""
+        names = missed(self.verdicts)
+        return [self._miss(verdict) for verdict in self.verdicts if verdict.name in names]
+
+    def _miss(self, verdict: Verdict) -> str:
+        text = f"{verdict.name}: {verdict.measured}, wanted {verdict.bound}"
+        for goal in self.subject.goals:
+            best = best_peer(goal, self.measured.records, self.subject.peers)
+            if goal.name == verdict.name and best:
+                return f"{text}; best peer {best.name}: {best.text}"
+        return text
+
+
+def verdicts_of(seen: Sequence[Seen]) -> list[Verdict]:
+    """All that were measured, in the order of the subjects."""
+    return [v for one in seen for v in one.verdicts if v.measured != NOT_MEASURED]
+
+
+def table(seen: Sequence[Seen]) -> str:
+    """The whole of it: every goal, what was missed beside the best peer, every picture."""
+    misses = [f"  {text}\n" for one in seen for text in one.misses()]
+    beside = ["\nmissed, beside the best that others reached:\n", *misses] if misses else []
+    files = [f"{path}\n" for one in seen for path in one.drawn]
+    return "".join([goals_text(verdicts_of(seen)), *beside, "\n", *files])
+
+
+def _line(text: str, indent: int = 2) -> list[str]:
+    return textwrap.wrap(
+        text,
+        COLUMNS,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def screen(seen: Sequence[Seen], paths: Paths, took_s: float, report: Path) -> str:
+    """The last screen: LINES lines of COLUMNS columns at most, where the paths allow that."""
+
+    def short(path: Path) -> str:
+        """As seen from the checkout, where make is called."""
+        return str(path.relative_to(paths.top) if path.is_relative_to(paths.top) else path)
+
+    head = [f"All of it ran, in {duration(took_s)}. What was shown, and where it is drawn:", ""]
+    for one in seen:
+        head.append(f"{one.name:<{INDENT}}{one.subject.told(one.measured) or NOTHING}")
+        if one.picture:
+            head.append(" " * INDENT + short(one.picture))
+    tail = [
+        "",
+        f"To do it by hand: {QUICK_START}; to measure longer: {LONGER}",
+        f"Next: open {short(report)}",
+    ]
+    goals = [
+        "",
+        *_line(f"{counted(verdicts_of(seen))}; all of them: {short(paths.results / TABLE)}"),
+    ]
+    room = LINES - len(head) - len(tail) - len(goals)
+    return "\n".join([*head, *goals, *_misses(seen, room), *tail]) + "\n"
+
+
+def _misses(seen: Sequence[Seen], room: int) -> list[str]:
+    """As many as there is room for, and how many are left."""
+    texts = [_line(f"missed: {text}") for one in seen for text in one.misses()]
+    shown: list[str] = []
+    for number, lines in enumerate(texts):
+        last = number == len(texts) - 1
+        if len(shown) + len(lines) > room - (0 if last else 1):
+            return [*shown, f"missed: {len(texts) - number} more"]
+        shown += lines
+    return shown
+
+
+def known_seconds(paths: Paths) -> dict[str, float]:
+    """Host seconds of the boots of the last demo, by name; empty if there was none."""
+    try:
+        found = json.loads((paths.logs / SECONDS).read_text(encoding="utf-8"))
+        return {str(name): float(seconds) for name, seconds in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def remember_seconds(paths: Paths, results: Sequence[BootResult]) -> None:
+    """For the next one."""
+    took = {result.boot.name: round(result.seconds, 1) for result in results}
+    write_text(paths.logs / SECONDS, json.dumps(took, indent=1) + "\n")
+
+
+def strict(environment: Mapping[str, str]) -> bool:
+    """Whether goals decide the exit status."""
+    return environment.get("STRICT", "") not in ("", "0")
 
 
 def parts() -> list[Bench]:
@@ -23,27 +285,45 @@ def parts() -> list[Bench]:
     return [Bench(experiment, DEMO) for experiment in EXPERIMENTS.values()]
 
 
-def main(paths: Paths, runner: Runner, workers: int) -> int:
-    """Boot, judge, draw.  Returns 0 if no goal was missed, else 1."""
+def look(paths: Paths, part: Bench, results: Sequence[BootResult]) -> Seen:
+    """Judge, write and draw a part."""
+    measured = part.experiment.evaluate(results)
+    verdicts = part.experiment.judge(measured.records, part.whole)
+    write(paths, part, measured.files(part.stem), verdicts)
+    return Seen(
+        part, measured, verdicts, part.experiment.draw(paths.results, paths.plots, part.stem)
+    )
+
+
+def main(paths: Paths, runner: Runner, workers: int, judged: bool = False) -> int:
+    """Boot, draw, tell.  Returns 0; if the goals are `judged`, 1 if one was missed."""
+    started = time.monotonic()
     shown = parts()
     boots = [boot for part in shown for boot in part.boots()]
-    results = {result.boot: result for result in run_all(boots, runner, workers, "demo")}
-    verdicts: list[Verdict] = []
-    for part in shown:
-        measured = part.experiment.evaluate([results[boot] for boot in part.boots()])
-        judged = part.experiment.judge(measured.records, part.whole)
-        write(paths, part, measured.files(part.stem), judged)
-        verdicts += [verdict for verdict in judged if verdict.measured != NOT_MEASURED]
-        for path in part.experiment.draw(paths.results, paths.plots, part.stem):
-            print(path)
-    print(goals_text(verdicts), end="")
-    return 1 if missed(verdicts) else 0
+    done = run_all(boots, runner, workers, "demo", known_seconds(paths))
+    remember_seconds(paths, done)
+    results = {result.boot: result for result in done}
+    progress = Progress("demo, drawing", len(shown), "subjects")
+    seen: list[Seen] = []
+    try:
+        for part in shown:
+            seen.append(look(paths, part, [results[boot] for boot in part.boots()]))
+            progress.update(len(seen))
+    finally:
+        progress.close()
+    write_text(paths.results / TABLE, table(seen))
+    report = page.write(paths, pictured=tuple(PICTURES))
+    print(screen(seen, paths, time.monotonic() - started, report), end="")
+    return 1 if judged and missed(verdicts_of(seen)) else 0
 
 
 def register(subparsers: Any) -> None:
     """Add the `demo` verb."""
-    text = "each experiment in its smallest scope: a table of goals, and the figures"
-    parser = subparsers.add_parser("demo", help=text, description=text)
+    text = "each experiment in its smallest scope: what it shows, the figures, a table of goals"
+    more = (
+        "Exits 0 when everything ran; with STRICT=1 in the environment only if no goal is missed."
+    )
+    parser = subparsers.add_parser("demo", help=text, description=text, epilog=more)
     add_jobs(parser)
     parser.set_defaults(func=_main)
 
@@ -51,4 +331,4 @@ def register(subparsers: Any) -> None:
 def _main(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     require(paths, {boot.machine.kernel for part in parts() for boot in part.boots()})
-    return main(paths, measuring(paths, "demo", PEERS), args.jobs)
+    return main(paths, measuring(paths, "demo", PEERS), args.jobs, strict(os.environ))

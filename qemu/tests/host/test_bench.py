@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The bench and demo verbs: files, goals and exit status, on a toy experiment."""
+"""The bench verb: files, goals and exit status, on a toy experiment."""
 
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from lab import LabError, demo
-from lab.bench import Bench, make_bench, measure, run
+from lab import LabError
+from lab.bench import BOOT_S, GUEST_FACTOR, Bench, Forecast, make_bench, measure, run, run_all
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.paths import Paths
@@ -151,28 +152,38 @@ def test_names_and_plans_of_all_experiments(scope: str) -> None:
         assert boot.host or not boot.machine.real_time or boot.machine.cpus > 1
 
 
-def demo_of(monkeypatch: pytest.MonkeyPatch, paths: Paths, runner: toy.Runner) -> int:
-    monkeypatch.setattr(demo, "parts", lambda: [Bench(toy.EXPERIMENT, "demo")])
-    return demo.main(paths, runner, workers=1)
+def test_what_is_left_is_what_boots_took_before() -> None:
+    """What is not known follows from its length, and all of it from the pace."""
+    now = [0.0]
+    guests, here = toy.boots((1, 2, 4)), Boot("here", programs=(toy.program(20),), host=True)
+    first, *_, last = guests
+    forecast = Forecast([here, *guests], 2, {"toy-1": 10, "toy-2": 10, "toy-4": 40}, lambda: now[0])
+    assert forecast.seconds() == 20 + 40, "the host's alone, then the longest of the guests"
+    forecast.begin(here)
+    now[0] = 15.0
+    assert forecast.seconds() == 5 + 40
+    now[0] = 40.0
+    assert forecast.seconds() == 0 + 40, "it is late"
+    forecast.end(here)
+    assert forecast.seconds() == 2 * 40, "a machine half as fast"
+    forecast.begin(last)
+    now[0] = 50.0
+    assert forecast.seconds() == 2 * 40 - 10
+    unknown = Forecast(guests, 1)
+    assert unknown.seconds() == 3 * BOOT_S + GUEST_FACTOR * (1 + 2 + 4)
+    assert unknown.expected(first) == BOOT_S + GUEST_FACTOR
 
 
-def test_the_demo_judges_by_the_same_goals(
-    monkeypatch: pytest.MonkeyPatch, paths: Paths, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert demo_of(monkeypatch, paths, toy.Runner()) == 0
-    assert "1 of 1 measured goals met" in capsys.readouterr().out
-    assert {path.name for path in paths.plots.iterdir()} == {"toy-demo.svg"}
-    assert all(path.name.startswith("toy-demo") for path in paths.results.iterdir())
+def test_progress_names_the_phase_and_the_minutes(capsys: pytest.CaptureFixture[str]) -> None:
+    boots = [Boot("here", programs=(toy.program(1),), host=True), *toy.boots((1, 2))]
+    run_all(boots, toy.Runner(), 1, "demo")
+    assert "demo, in guests: 3/3 boots (100 %)\n" in capsys.readouterr().err
 
+    def broken(boot: Boot) -> BootResult:
+        raise LabError(f"{boot.name}: panic", exit_code=1)
 
-def test_a_missed_goal_fails_the_demo(
-    monkeypatch: pytest.MonkeyPatch, paths: Paths, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert demo_of(monkeypatch, paths, toy.Runner(cost=lambda _: BOUND_PASSED)) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "missed: cost stays below its bound"
-
-
-def test_the_demo_shows_every_experiment() -> None:
-    parts = demo.parts()
-    assert [part.experiment for part in parts] == list(EXPERIMENTS.values())
-    assert all(part.stem == f"{part.experiment.name}-demo" for part in parts)
+    with pytest.raises(LabError, match="here: panic"):
+        run_all(boots[:1], broken, 1, "demo")
+    assert re.fullmatch(
+        r"demo, on this machine: 0/1 boots \(0 %\), 0 s done, \d+ s left\n", capsys.readouterr().err
+    )
