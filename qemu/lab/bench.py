@@ -146,7 +146,8 @@ def run_all(
         return result
 
     try:
-        return Schedule(boots, run_one, workers).all(progress.update)
+        with progress.ticking():
+            return Schedule(boots, run_one, workers).all(progress.update)
     finally:
         progress.close()
 

@@ -3,13 +3,16 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
 from typing import TextIO
 
 TTY_INTERVAL_S = 0.1
 PLAIN_INTERVAL_S = 10.0
 # Before that the pace of what is done says little of what is left.
 PACE_S = 30.0
+TICK_S = 1.0
 MEBI = 1 << 20
 
 
@@ -44,14 +47,37 @@ class Progress:
         self._done = 0
         self._shown = -1
         self._closed = False
+        self._lock = Lock()
 
     def update(self, done: int) -> None:
         """done is the absolute amount reached so far."""
-        self._done = done
+        with self._lock:
+            self._done = done
+            self._show_if_due()
+
+    def _show_if_due(self) -> None:
         now = self._clock()
         if now >= self._next:
             self._next = now + self._interval
             self._show()
+
+    @contextmanager
+    def ticking(self, seconds: float = TICK_S) -> Iterator[None]:
+        """In the block the times go on while nothing is reached."""
+        ended = Event()
+
+        def tick() -> None:
+            while not ended.wait(seconds):
+                with self._lock:
+                    self._show_if_due()
+
+        thread = Thread(target=tick, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def say(self, line: str) -> None:
         """Write a line of its own, such as a compiler's, without garbling the progress."""

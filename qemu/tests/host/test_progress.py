@@ -2,6 +2,7 @@
 """Progress on a terminal and elsewhere."""
 
 import io
+from threading import Event
 
 from lab.host.progress import Progress
 
@@ -124,3 +125,21 @@ def test_the_phase_may_change() -> None:
     progress.update(1)
     progress.close()
     assert stream.getvalue() == "demo, in guests: 1/2 boots (50 %)\n"
+
+
+def test_times_go_on_while_nothing_is_reached() -> None:
+    clock = Clock()
+    shown = Event()
+
+    class Waited(Terminal):
+        def write(self, text: str) -> int:
+            if "9 s done" in text:
+                shown.set()
+            return super().write(text)
+
+    progress = Progress("demo", 2, "boots", Waited(), clock, lambda: 60.0)
+    with progress.ticking(0.001):
+        progress.update(1)
+        clock.now = 9.0
+        assert shown.wait(60)
+    progress.close()
