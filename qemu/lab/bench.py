@@ -34,7 +34,7 @@ from lab.subjects.registry import PEERS, check_metric, lookup, names
 MAX_REPEAT = 10
 # Host seconds of a guest in virtual time: to boot, and for a second that it is busy.
 BOOT_S = 8.0
-GUEST_FACTOR = 1.5
+GUEST_FACTOR = 0.15
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Forecast:
     """How long the rest of some boots takes on so many lanes.
 
     `known` are host seconds by the boots' names, from an earlier run; for others their
-    length says it.  What has ended says how fast this machine is.
+    length says it.  What has ended says how fast this machine is, at either of both.
     """
 
     boots: Sequence[Boot]
@@ -109,12 +109,17 @@ class Forecast:
 
     def seconds(self) -> float:
         """Host seconds that are left; what runs on the host itself runs alone."""
-        ended = [boot for boot in self.boots if boot.name in self.took]
-        before = sum(map(self.expected, ended))
-        pace = sum(self.took.values()) / before if before else 1.0
-        alone = [self._left(boot, pace) for boot in self.boots if boot.host]
-        beside = [self._left(boot, pace) for boot in self.boots if not boot.host]
+        alone, beside = (self._all_left(host) for host in (True, False))
         return sum(alone) + max([sum(beside) / self.lanes, *beside])
+
+    def _all_left(self, host: bool) -> list[float]:
+        # Other threads go on adding to it.
+        took = dict(self.took)
+        boots = [boot for boot in self.boots if boot.host == host]
+        ended = [boot for boot in boots if boot.name in took]
+        before = sum(map(self.expected, ended))
+        pace = sum(took[boot.name] for boot in ended) / before if before else 1.0
+        return [self._left(boot, pace) for boot in boots]
 
     def _left(self, boot: Boot, pace: float) -> float:
         if boot.name in self.took:
