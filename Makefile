@@ -49,7 +49,7 @@ help:
 	@sed -n 's/^#? \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 #? Two commands
-#?   demo                   set up, build, boot, a short look at everything: a table and plots
+#?   demo                   set up, build, boot, a short look at everything; STRICT=1 judges goals
 #?   test                   set up, build, and run every test of the gate (HOST=no: those of guests)
 #?
 #? Set-up (done by the others as needed)
@@ -122,7 +122,7 @@ kernel modules: config
 $(kind:%=kernel-%): kernel-%: config-%
 	@$(lab) kernel --kernel $* $(build)
 userland install: need-userland
-	@$(MAKE) --no-print-directory -C userland O=$(O) $(filter install,$@)
+	@$(MAKE) --no-print-directory $(if $(V),,-s) -j$(shell nproc) -C userland O=$(O) $(filter install,$@)
 rootfs: need-image
 	@$(lab) rootfs
 tags: need-$(kernel)+tags
@@ -173,7 +173,7 @@ bench: $(tested) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
 report figures compare: need-report $(O)/venv/lock
 	@$(vlab) $@ $(if $(filter compare,$@),$(call quote,$(value A)) $(call quote,$(value B)),$(exp))
-demo: $(tested)
+demo: need-$(kernel)+userland+emulator+python+peers+report $(O)/venv/lock unchanged kernel userland
 	@$(vlab) demo
 trace: $(tested)
 	@$(vlab) trace $(exp)

@@ -46,7 +46,7 @@ VERBS = {
     "lava": ("lab.labs.lava", "a job for LAVA that runs an experiment, and its results"),
     "course": ("lab.course", "judge the answer to an exercise"),
     "kcidb": ("lab.labs.kcidb", "results of the suites for KCIDB"),
-    "demo": ("lab.demo", "the validators on real tasks, a table and plots"),
+    "demo": ("lab.demo", "each experiment in its smallest scope, on one screen"),
 }
 
 # These are first to write into $(O).
