@@ -2,6 +2,7 @@
 """The life of a guest: one process, one watchdog, two files that are read as they grow."""
 
 import fcntl
+import math
 import os
 import re
 import shlex
@@ -28,8 +29,13 @@ from lab.paths import Paths
 from lab.tree import modules
 
 POLL_S = 0.05
-# How long QEMU may live on after the guest's last word or its panic.
-GRACE_S = 20.0
+# How long QEMU may live on after the guest's last word or its panic. Nothing is waited for but
+# the end, so a busy host may take its time.
+GRACE_S = 120.0
+# A guest that has said nothing for so long has stopped dead.
+SILENCE_S = 600.0
+# Programs on this kernel work for an hour and tell at the end.
+SELDOM_TELLS = "torture"
 
 COMMAND_END = b"\n" + protocol.COMMAND_EXIT.encode()
 COMMAND_END_TAIL = re.compile(rb"\d{0,3}\n?")
@@ -129,9 +135,10 @@ class Process:
 class Watch:
     """The one watchdog: for the whole boot, and for the program that runs."""
 
-    def __init__(self, boot: Boot, lost_s: float) -> None:
+    def __init__(self, boot: Boot, lost_s: float, silence_s: float = math.inf) -> None:
         self._boot = boot
-        self._start = time.monotonic()
+        self._silence_s = silence_s
+        self._start = self._heard = time.monotonic()
         self._deadline = self._start + lost_s
         self._program_deadline = self._deadline
         self._done = -1
@@ -148,10 +155,25 @@ class Watch:
         """From now on there are at most timeout_s left."""
         self._deadline = min(self._deadline, time.monotonic() + timeout_s)
 
+    def heard(self) -> None:
+        """The guest has said something."""
+        self._heard = time.monotonic()
+
     @property
     def expired(self) -> bool:
         """The time is over."""
-        return time.monotonic() > min(self._deadline, self._program_deadline)
+        return time.monotonic() > min(self._deadline, self._program_deadline) or self._silent
+
+    @property
+    def _silent(self) -> bool:
+        return time.monotonic() > self._heard + self._silence_s
+
+    @property
+    def why(self) -> str:
+        """What it says of a guest that it ends."""
+        if self._silent:
+            return f"the watchdog ended the guest: silent for {self._silence_s:g} s"
+        return f"the watchdog ended the guest after {self.seconds:.0f} s"
 
     @property
     def seconds(self) -> float:
@@ -179,24 +201,27 @@ class Guest:
     def run(self) -> Outcome:
         """Start QEMU, read along, and return when it has ended or been ended."""
         console, result = Tail(self.files.console), Tail(self.files.result)
-        watch = self.watch
+        watch, why = self.watch, ""
         with Process(self.argv, self.files.console.with_name("qemu.log")) as process:
-            while not (ended := process.ended(POLL_S)) and not watch.expired:
+            while not why and not (ended := process.ended(POLL_S)):
                 self._read(console, result)
                 if self.console.panicked or self.finished():
                     watch.shorten(self.grace_s)
+                why = watch.why if watch.expired else ""
             process.kill()
             self._read(console, result)
             self.console.close()
-            return self._outcome(process, ended)
+            return self._outcome(process, ended, why)
 
     def _read(self, console: Tail, result: Tail) -> None:
-        self.console.feed(console.read())
-        data = result.read()
+        said, data = console.read(), result.read()
+        if said or data:
+            self.watch.heard()
+        self.console.feed(said)
         if data:
             self.on_result(data)
 
-    def _outcome(self, process: Process, ended: bool) -> Outcome:
+    def _outcome(self, process: Process, ended: bool, why: str) -> Outcome:
         if self.console.panicked:
             self.errors.append("the kernel panicked")
             return Outcome.PANIC
@@ -208,7 +233,7 @@ class Guest:
         if self.finished():
             self.errors.append(f"no power off within {self.grace_s:g} s")
             return Outcome.STUCK
-        self.errors.append(f"the watchdog ended the guest after {self.watch.seconds:.0f} s")
+        self.errors.append(why)
         return Outcome.TIMEOUT
 
 
@@ -289,6 +314,12 @@ def _unprovoked(boot: Boot, splats: list[Splat]) -> list[Splat]:
     return [splat for splat in splats if (splat.entry, splat.kind) not in provoked]
 
 
+def _silence_s(boot: Boot) -> float:
+    """How long nothing need be heard of it."""
+    seldom = boot.defer or boot.machine.kernel == SELDOM_TELLS
+    return math.inf if seldom else SILENCE_S
+
+
 def run_boot(
     paths: Paths,
     boot: Boot,
@@ -296,18 +327,24 @@ def run_boot(
     *,
     progress: ProgressLine | None = None,
     lost_s: float | None = None,
+    silence_s: float | None = None,
     grace_s: float = GRACE_S,
 ) -> BootResult:
     """Boot the machine, run its programs, and say what came of every one.
 
     lost_s are the host seconds after which the guest is taken for lost, by
-    default the boot's own. log_dir gets console.log, result.ktap, qemu.log and
+    default the boot's own; silence_s those without a byte from it, by default 600
+    where its programs tell what they do. log_dir gets console.log, result.ktap, qemu.log and
     the command. Raises LabError if something is not built or log_dir is in use;
     a guest that fails in any way is a result, not an exception.
     """
     files = Files.under(log_dir)
     stream = Stream()
-    watch = Watch(boot, boot.lost_s() if lost_s is None else lost_s)
+    watch = Watch(
+        boot,
+        boot.lost_s() if lost_s is None else lost_s,
+        _silence_s(boot) if silence_s is None else silence_s,
+    )
 
     def take(data: bytes) -> None:
         stream.feed(data)

@@ -2,6 +2,7 @@
 """The runner fails when it must: recorded guests replayed by a fake QEMU, no VM."""
 
 import fcntl
+import math
 import os
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from lab.guest.console import Kind
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome
-from lab.guest.vm import CommandStream, Watch, run_boot, run_command
+from lab.guest.vm import CommandStream, Tail, Watch, run_boot, run_command
 from lab.paths import Paths
 
 NAMES = ("alpha", "beta", "gamma")
@@ -39,12 +40,14 @@ def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
         name: str,
         end: str = "exit",
         timeout_s: float = 30,
+        silence_s: float | None = None,
         grace_s: float = 0.3,
         programs: tuple[Program, ...] = PROGRAMS,
     ) -> BootResult:
         machine = fake_machine.with_append(f"fake.replay={name}", f"fake.end={end}")
         boot = Boot("recorded", machine, programs)
-        return run_boot(built, boot, tmp_path / "logs", lost_s=timeout_s, grace_s=grace_s)
+        logs = tmp_path / "logs"
+        return run_boot(built, boot, logs, lost_s=timeout_s, silence_s=silence_s, grace_s=grace_s)
 
     return run
 
@@ -165,6 +168,70 @@ def test_watchdog(replay: Replay) -> None:
     assert "the watchdog ended the guest after 5 s" in result.errors
 
 
+def test_silence(replay: Replay) -> None:
+    """A guest that stops dead is not waited for as long as its programs may take."""
+    result = replay("hang", end="hang", silence_s=5)
+    assert result.outcome is Outcome.TIMEOUT
+    assert statuses(result) == [OK, TIMEOUT, CRASH]
+    assert result.errors[0] == "the watchdog ended the guest: silent for 5 s"
+
+
+def test_one_that_speaks_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time is over all the same in the end."""
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000, 600)
+    for _ in range(3):
+        now += 600
+        assert not watch.expired
+        watch.heard()
+    now += 201
+    assert watch.expired and watch.why == "the watchdog ended the guest after 2001 s"
+
+
+def test_one_that_is_silent_has_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000, 600)
+    now += 601
+    assert watch.expired and watch.why == "the watchdog ended the guest: silent for 600 s"
+
+
+def test_what_is_heard(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its console as well as its results; nothing where there is nothing."""
+    heard: list[bytes] = []
+    said = [b"", b"", b"console", b"", b"", b"results", b"", b""]
+    monkeypatch.setattr(Tail, "read", lambda tail: said.pop(0) if said else b"")
+    monkeypatch.setattr(Watch, "heard", lambda watch: heard.append(b"".join(said)))
+    replay("hang", end="hang", timeout_s=5)
+    assert heard == [b"results", b""]
+
+
+@pytest.mark.parametrize(
+    ("boot", "silence_s"),
+    [
+        (Boot("b"), 600),
+        (Boot("b", Machine(kernel="debug")), 600),
+        (Boot("b", Machine(kernel="torture")), math.inf),
+        (Boot("b", defer=True), math.inf),
+    ],
+)
+def test_who_may_be_silent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, boot: Boot, silence_s: float
+) -> None:
+    """Those that tell everything at the end."""
+    told: list[float] = []
+
+    def watch(_boot: Boot, _lost_s: float, silence_s: float) -> Watch:
+        told.append(silence_s)
+        raise LabError("seen")
+
+    monkeypatch.setattr("lab.guest.vm.Watch", watch)
+    with pytest.raises(LabError, match="seen"):
+        run_boot(Paths(tmp_path, tmp_path), boot, tmp_path / "logs")
+    assert told == [silence_s]
+
+
 def test_each_program_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that hangs is not waited for as long as all of them together would take."""
     now = 0.0
@@ -188,6 +255,7 @@ def test_no_power_off(replay: Replay) -> None:
     result = replay("ok", end="hang")
     assert result.outcome is Outcome.STUCK
     assert statuses(result) == [OK, OK, OK] and not result.ok
+    assert result.errors == ["no power off within 0.3 s"]
 
 
 @pytest.mark.parametrize(
