@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lab import LabError
@@ -55,6 +55,16 @@ COMPRESSOR = "lz4"
 # All times in the image, seconds: it shall not depend on when it was made.
 EPOCH = "1577836800"
 
+# What the packages make for this one installation: a certificate by the host's name, with its
+# key, and a database. Nothing in the guest wants them, and they are others each time.
+FORGET = "; ".join(
+    (
+        'rm -rf "$1/var/lib/postgresql/15" "$1/etc/postgresql/15"',
+        'rm -f "$1/etc/ssl/private/ssl-cert-snakeoil.key" "$1/etc/ssl/certs/ssl-cert-snakeoil.pem"',
+        'find "$1/etc/ssl/certs" -lname ssl-cert-snakeoil.pem -delete',
+    )
+)
+
 OPTIONS = (
     *((f"--architectures={ARCH.debian}",) if ARCH.foreign else ()),
     "--variant=essential",
@@ -62,6 +72,7 @@ OPTIONS = (
     f"--include={','.join(PACKAGES)}",
     '--aptopt=APT::Install-Recommends "false"',
     *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
+    f"--customize-hook={FORGET}",
 )
 
 # The image on hosts that are no release of Debian, from the mirror that mmdebstrap knows.
@@ -148,6 +159,14 @@ def digest(suite: str) -> str:
     return hashlib.sha256(json.dumps([suite, OPTIONS, COMPRESSOR]).encode()).hexdigest()
 
 
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Ours, for programs of the packages: with our Python's settings theirs would write paths
+    of this folder into the image."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("PYTHON")}
+    fixed = {"LC_ALL": "C", "SOURCE_DATE_EPOCH": EPOCH, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **fixed}
+
+
 def make(paths: Paths) -> None:
     """Have $(O)/rootfs.sqfs, building it only if its package list has changed."""
     own = release()
@@ -183,31 +202,35 @@ def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
     pack = ["tar2sqfs", "--quiet", "--force", f"--compressor={COMPRESSOR}", str(image)]
     progress = Progress("root image", STEPS, "steps")
     done = 0
+    started: list[subprocess.Popen[str]] = []
     with log.open("w") as out:
-        unpack = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": EPOCH},
-        )
-        squash = subprocess.Popen(pack, stdin=unpack.stdout, stdout=out, stderr=out)
-        assert unpack.stdout and unpack.stderr
-        # Only tar2sqfs holds the reading end now: it sees the end of the tar.
-        unpack.stdout.close()
         try:
+            unpack = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env=environment(os.environ),
+            )
+            started.append(unpack)
+            assert unpack.stdout and unpack.stderr
+            squash = subprocess.Popen(pack, stdin=unpack.stdout, stdout=out, stderr=out, text=True)
+            started.append(squash)
+            # Only tar2sqfs holds the reading end now: it sees the end of the tar.
+            unpack.stdout.close()
             for line in unpack.stderr:
                 out.write(line)
                 done += line.startswith("I: ")
                 progress.update(done)
         except BaseException:
-            # After an interruption, or with a full disk, it would go on without us.
-            unpack.terminate()
+            # After an interruption, or with a full disk, they would go on without us.
+            for process in started:
+                process.terminate()
             raise
         finally:
-            statuses = unpack.wait(), squash.wait()
+            statuses = [process.wait() for process in started]
             progress.close()
     if any(statuses):
         errors = [line for line in log.read_text().splitlines() if line.startswith("E: ")]

@@ -63,6 +63,7 @@ def test_what_a_boot_raises(built: Paths, fake_machine: Machine, stream: TextIO)
     assert raised.value.exit_code == 1
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_guest_without_a_traceback(built: Paths, fake_machine: Machine) -> None:
     """The terminal's signal reaches the process of the boot as well, but not QEMU."""
     machine = fake_machine.with_append("fake.replay=hang", "fake.end=hang")

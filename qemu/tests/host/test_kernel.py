@@ -201,6 +201,7 @@ def test_unknown_variant_is_refused(paths: Paths) -> None:
         paths.kernel("fast")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_build_is_stopped_and_goes_on(
     paths: Paths, make: FakeMake, tmp_path: Path
 ) -> None:

@@ -182,6 +182,7 @@ def test_prepare_recovers_wherever_it_was_broken_off(
 
 
 @pytest.mark.parametrize("tool", ["tar", "cp", "patch"])
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_during_prepare(tmp_path: Path, tool: str) -> None:
     """The real thing: the signal arrives while a program works, which dies of it, too."""
     top = copied(tmp_path / "top")

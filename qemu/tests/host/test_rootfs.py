@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The root image: where it comes from, when it is made anew, and what happens if it fails."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -119,6 +121,40 @@ def test_made_once(paths: Paths) -> None:
     assert len(calls(paths)) == 2
 
 
+def test_no_folder_of_ours_gets_into_it(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages compile their Python files while they are installed."""
+    for name in ("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"):
+        monkeypatch.setenv(name, str(paths.out))
+    program = Path(os.environ["PATH"].partition(":")[0], "mmdebstrap")
+    program.write_text("#!/bin/sh\nenv | sort\n")
+    rootfs.make(paths)
+    told = dict(line.split("=", 1) for line in paths.rootfs.read_text().splitlines())
+    assert {name: told[name] for name in told if name.startswith("PYTHON")} == {
+        "PYTHONDONTWRITEBYTECODE": "1"
+    }
+    assert told["SOURCE_DATE_EPOCH"] == rootfs.EPOCH and told["LC_ALL"] == "C"
+
+
+def test_what_is_another_each_time_is_not_kept(tmp_path: Path) -> None:
+    """A database and a certificate, whose name is by its hash; and nothing else goes."""
+    certs = tmp_path / "etc/ssl/certs"
+    gone = (
+        *("var/lib/postgresql/15/main/PG_VERSION", "etc/postgresql/15/main/pg_hba.conf"),
+        *("etc/ssl/private/ssl-cert-snakeoil.key", "etc/ssl/certs/ssl-cert-snakeoil.pem"),
+    )
+    kept = ("etc/ssl/certs/root.pem", "usr/lib/postgresql/15/bin/postgres")
+    for name in (*gone, *kept):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for link, name in (("1a2b.0", "ssl-cert-snakeoil.pem"), ("3c4d.0", "root.pem")):
+        (certs / link).symlink_to(name)
+    subprocess.run(["sh", "-ec", rootfs.FORGET, "hook", str(tmp_path)], check=True)
+    assert not any((tmp_path / name).exists() for name in gone)
+    assert all((tmp_path / name).exists() for name in kept)
+    assert sorted(path.name for path in certs.iterdir()) == ["3c4d.0", "root.pem"]
+    assert any(rootfs.FORGET in option for option in rootfs.OPTIONS)
+
+
 def test_elsewhere_it_is_debian_from_its_own_mirror(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +165,7 @@ def test_elsewhere_it_is_debian_from_its_own_mirror(
     assert calls(paths)[0].endswith(f"{rootfs.ELSEWHERE} -")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_stops_both_and_the_next_run_makes_it(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

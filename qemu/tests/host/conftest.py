@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fixtures of the tests that need no guest."""
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PR_SET_CHILD_SUBREAPER = 36
+# What a test has told to end may take its time on a busy host.
+END_S = 30
+# Boots beside the tests end with the session itself.
+BOOTS = "tests.apart"
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT ends this process and those that it starts.
+
+    Shells have it ignored in what they start in the background, and so it stays for all below.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def _children() -> dict[int, str]:
+    """Processes below this one that have not ended: their numbers and command lines."""
+    found: dict[int, str] = {}
+    for listed in Path("/proc/self/task").glob("*/children"):
+        for pid in map(int, listed.read_text().split()):
+            try:
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            # One that has ended and was not waited for has no words.
+            if any(words) and BOOTS.encode() not in words:
+                found[pid] = os.fsdecode(b" ".join(words))
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_outlives_the_tests() -> Iterator[None]:
+    """What a test has started ends with it; orphans are handed to this process."""
+    prctl = ctypes.CDLL(None).prctl
+    before = _children()
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    yield
+    deadline = time.monotonic() + END_S
+    while (left := {p: w for p, w in _children().items() if p not in before}) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.1)
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    if left:
+        pytest.fail(f"a test has left behind: {'; '.join(left.values())}", pytrace=False)
