@@ -138,6 +138,7 @@ def test_the_page_in_a_browser(paths: Paths, chromium: Browser, width: int, dark
     assert (paper != "rgb(255, 255, 255)") is dark
 
 
+@pytest.mark.timed
 @needs_browser
 @needs_library
 def test_the_page_is_there_within_a_second(paths: Paths, chromium: Browser) -> None:

@@ -53,6 +53,38 @@ def take(receiver: socket.socket) -> Packet:
     return Packet(seconds * SECOND + rest, number, len(data))
 
 
+def collected(
+    paths: Paths, receiver: socket.socket, mbps: str, *words: str
+) -> tuple[list[Packet], str]:
+    """All that comes out of a sender, in order, and what it prints."""
+    port = str(receiver.getsockname()[1])
+    argv = [str(paths.bin / "udprate"), "-r", mbps, "-p", port, *words]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as sender:
+        packets = [take(receiver)]
+        receiver.settimeout(0.2)
+        while True:
+            try:
+                packets.append(take(receiver))
+            except TimeoutError:
+                if sender.poll() is not None:
+                    break
+        assert sender.stdout
+        text = sender.stdout.read()
+    assert sender.returncode == 0
+    assert [packet.number for packet in packets] == list(range(len(packets)))
+    return packets, text
+
+
+def test_every_byte_that_is_counted_comes_out(lab_paths: Paths, receiver: socket.socket) -> None:
+    """However busy the host is: all 76 packets find room in the receiver's buffer."""
+    words = ("-t", "0.3", "--blind", "--best-effort", "--json")
+    packets, text = collected(lab_paths, receiver, "3", *words)
+    row = json.loads(text)
+    counted = len(packets), sum(packet.size for packet in packets)
+    assert (row["packets"], row["bytes"]) == counted
+
+
+@pytest.mark.timed
 @pytest.mark.parametrize("mbps", ["3", "4.321"])
 def test_what_comes_out_is_what_was_asked_for(
     lab_paths: Paths, receiver: socket.socket, mbps: str
@@ -62,19 +94,7 @@ def test_what_comes_out_is_what_was_asked_for(
     A busy host sends some packets late, and none early. So the rate is that between
     the most punctual packet at the beginning and the one at the end.
     """
-    port = str(receiver.getsockname()[1])
-    argv = [str(lab_paths.bin / "udprate"), "-r", mbps, "-t", str(SECONDS), "-p", port]
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as sender:
-        packets = [take(receiver)]
-        receiver.settimeout(0.2)
-        while True:
-            try:
-                packets.append(take(receiver))
-            except TimeoutError:
-                if sender.poll() is not None:
-                    break
-    assert sender.returncode == 0
-    assert [packet.number for packet in packets] == list(range(len(packets)))
+    packets, _ = collected(lab_paths, receiver, mbps, "-t", str(SECONDS))
     sent = 0
     # (how late against the rate that was asked for, when, bytes before it)
     seen = []
