@@ -49,6 +49,22 @@ static struct apps_window window_of(const struct run_options *o, u64 start_ns, u
 	};
 }
 
+/* All begins; false if it took longer than to the start. */
+static bool begin(const struct run *run, const struct apps_options *options, u32 soon_ms,
+		  struct apps *apps, struct measurement *m)
+{
+	const struct run_options *o = run->options;
+	u64 start_ns;
+
+	apps_start(apps, options);
+	m->before = run_counts(run);
+	start_ns = now_ns() + soon_ms * NSEC_PER_MSEC;
+	m->window = window_of(o, start_ns, m->duration_ms);
+	run_configure(o, m->pps, start_ns, m->duration_ms, o->warmup_ms, o->lag_ms);
+	apps_release(apps, m->window);
+	return run_start_source(start_ns);
+}
+
 static bool measure(const struct run *run, u64 pps)
 {
 	const struct run_options *o = run->options;
@@ -59,20 +75,15 @@ static bool measure(const struct run *run, u64 pps)
 		.every = o->every,
 	};
 	struct measurement m = { .pps = pps, .duration_ms = run_duration_ms(o, pps) };
+	u32 soon_ms = o->soon_ms;
 	struct apps apps;
-	u64 start_ns;
 	bool good;
 	int error;
 
-	apps_start(&apps, &options);
-	m.before = run_counts(run);
-	start_ns = now_ns() + o->soon_ms * NSEC_PER_MSEC;
-	m.window = window_of(o, start_ns, m.duration_ms);
-	run_configure(o, pps, start_ns, m.duration_ms, o->warmup_ms, o->lag_ms);
-	apps_release(&apps, m.window);
-	error = source_start();
-	if (error)
-		die(EXIT_FAILED, "%s/run: %s", SOURCE_FILES, strerror(-error));
+	while (!begin(run, &options, soon_ms, &apps, &m)) {
+		apps_stop(&apps);
+		soon_ms = run_later(soon_ms);
+	}
 	sleep_until_ns(m.window.end_ns + o->lag_ms * NSEC_PER_MSEC);
 	run_await_source(LATE_NS);
 	error = source_read(&m.source);

@@ -116,6 +116,12 @@ u64 run_span_ns(const struct run_options *o);
 /* Where the applications listen. */
 u32 run_address(unsigned int port);
 
+/* Start the source; false where its start has passed. Exits with EXIT_FAILED else. */
+bool run_start_source(u64 start_ns);
+
+/* How soon to start where SOON_MS was too soon; exits with EXIT_FAILED at last. */
+u32 run_later(u32 soon_ms);
+
 /* Wait for the source's end; exits with EXIT_FAILED when it does not come. */
 void run_await_source(u64 timeout_ns);
 
@@ -139,7 +145,13 @@ bool run_report(const struct run *run, const struct apps *apps, const struct mea
 
 /* run_require.c APIs: */
 
-/* A figure that each measurement has to have; exits with EXIT_USAGE for another text. */
+/*
+ * Complain unless a bound was kept; returns whether that is good enough. Where bounds are
+ * not judged, see ktap.h, it is whatever the figure.
+ */
+bool run_bound(bool good, const char *format, ...) __printf(2, 3);
+
+/* A figure that each measurement has to have, a bound; exits with EXIT_USAGE for another text. */
 void run_require(const char *text);
 
 /* A member of the object, held against what is required of it. */

@@ -51,7 +51,7 @@ static const char usage[] =
 "      --frames N        longer at low rates, until N are due after the warm-up (0)\n"
 "      --warmup MS       what of it is not measured (200)\n"
 "      --lag MS          waited for what is still on its way (100)\n"
-"      --soon MS         from setting a run up to its start (100)\n"
+"      --soon MS         from setting a run up to its start (100); more, if that is too soon\n"
 "      --drift PPM       send so much slower, so that frames which would meet the timer\n"
 "                        tick always in the same phase pass through all phases (1000)\n"
 "      --tick US         frames that are due within it leave together (50)\n"

@@ -232,10 +232,9 @@ static bool enough(const struct run_options *o, const struct measurement *m, dou
 	double sent = (double)m->pps * (o->every ? 1 - 1.0 / o->every : 1);
 	double least = 0.99 * sent < (double)o->least_pps ? 0.99 * sent : (double)o->least_pps;
 
-	if (o->least_pps && goodput < least)
-		complain("rate %llu: %.0f frames/s are received: least is %.0f", m->pps, goodput,
+	return run_bound(!o->least_pps || goodput >= least,
+			 "rate %llu: %.0f frames/s are received: least is %.0f", m->pps, goodput,
 			 least);
-	return !o->least_pps || goodput >= least;
 }
 
 bool run_report(const struct run *run, const struct apps *apps, const struct measurement *m)

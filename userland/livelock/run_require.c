@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* run_require.c - livelock-run: what figures are required to be. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
 #include "json.h"
+#include "ktap.h"
 #include "run.h"
 
 /* NAME>=NUMBER or NAME<=NUMBER. */
@@ -40,6 +43,23 @@ void run_require(const char *text)
 	count++;
 }
 
+bool run_bound(bool good, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	if (good)
+		return true;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (bounds_on())
+		complain("%s", text);
+	else
+		complain("# bound missed: %s", text);
+	return !bounds_on();
+}
+
 static void hold_against(const char *name, double value)
 {
 	unsigned int i;
@@ -50,9 +70,8 @@ static void hold_against(const char *name, double value)
 		if (strlen(name) != r->length || strncmp(name, r->text, r->length))
 			continue;
 		r->seen = true;
-		r->met = r->most ? value <= r->bound : value >= r->bound;
-		if (!r->met)
-			complain("%s is %g: required is %s", name, value, r->text);
+		r->met = run_bound(r->most ? value <= r->bound : value >= r->bound,
+				   "%s is %g: required is %s", name, value, r->text);
 	}
 }
 

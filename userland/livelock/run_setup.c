@@ -22,6 +22,7 @@
 #define TEXT_MAX	768	/* of a configuration */
 #define CALIBRATE_PPS	20000
 #define CALIBRATE_MS	200
+#define SOON_MS_MAX	20000U
 
 u64 run_span_ns(const struct run_options *o)
 {
@@ -248,12 +249,22 @@ void run_await_source(u64 timeout_ns)
 		die(EXIT_FAILED, "the source does not end");
 }
 
-static void start_source(void)
+bool run_start_source(u64 start_ns)
 {
 	int error = source_start();
 
+	if (error == -EINVAL && start_ns && now_ns() >= start_ns)
+		return false;
 	if (error)
 		die(EXIT_FAILED, "%s/run: %s", SOURCE_FILES, strerror(-error));
+	return true;
+}
+
+u32 run_later(u32 soon_ms)
+{
+	if (soon_ms > SOON_MS_MAX)
+		die(EXIT_FAILED, "to set a run up takes more than %u ms", soon_ms);
+	return 2 * soon_ms;
 }
 
 static bool each_received(const struct apps *apps)
@@ -299,30 +310,41 @@ void run_prime(struct run *run)
 	prime.apps = &apps;
 	apps_release(&apps, (struct apps_window){ });
 	configure_plain(run, PRIME_PPS * (u64)options.ports, 0, PRIME_MS);
-	start_source();
+	run_start_source(0);
 	if (!wait_until(primed, &prime, PRIME_MS * NSEC_PER_MSEC))
 		die(EXIT_FAILED, "no frame comes through");
 	source_stop();
 	apps_stop(&apps);
 }
 
+/* A window begins, with the source or without it; false if it took longer than to its start. */
+static bool begin_window(const struct run *run, bool source, u32 soon_ms, struct apps *apps)
+{
+	struct apps_options options = { .hog = true };
+	u64 start_ns = now_ns() + soon_ms * NSEC_PER_MSEC;
+	struct apps_window window = { start_ns, start_ns + CALIBRATE_MS * NSEC_PER_MSEC };
+
+	apps_start(apps, &options);
+	apps_release(apps, window);
+	if (!source)
+		return now_ns() < start_ns;
+	configure_plain(run, CALIBRATE_PPS, start_ns, CALIBRATE_MS);
+	return run_start_source(start_ns);
+}
+
 /* The time that the CPU-bound process gets of a window, alone or beside the source. */
 static double free_ns(struct run *run, bool source, struct source_results *results)
 {
-	struct apps_options options = { .hog = true };
-	u64 start_ns = now_ns() + run->options->soon_ms * NSEC_PER_MSEC;
-	struct apps_window window = { start_ns, start_ns + CALIBRATE_MS * NSEC_PER_MSEC };
+	u32 soon_ms = run->options->soon_ms;
 	struct apps apps;
 	double share;
 	int error = 0;
 
-	apps_start(&apps, &options);
-	apps_release(&apps, window);
-	if (source) {
-		configure_plain(run, CALIBRATE_PPS, start_ns, CALIBRATE_MS);
-		start_source();
+	while (!begin_window(run, source, soon_ms, &apps)) {
+		apps_stop(&apps);
+		soon_ms = run_later(soon_ms);
 	}
-	sleep_until_ns(window.end_ns);
+	sleep_until_ns(apps.window.end_ns);
 	if (source) {
 		run_await_source(LATE_NS);
 		error = source_read(results);

@@ -139,8 +139,8 @@ static void make_change(struct torture *t, struct change *change)
 	if (begins_anew(t, change))
 		sleep_until_ns(now_ns() + DEAF_NS);
 	if (!wait_for_frames(nic, t->within_ns, &took_ns)) {
-		change->silent++;
-		wait_for_frames(nic, LINK_NS, &took_ns);
+		change->late++;
+		change->silent += !wait_for_frames(nic, LINK_NS, &took_ns);
 	}
 	if (took_ns > change->slowest_ns)
 		change->slowest_ns = took_ns;
@@ -273,27 +273,34 @@ static void test_overload(struct ktap *k, u64 sent, u64 frames)
 	ktap_result(k, frames && sent >= OVERLOAD / 2 * frames, "overload");
 }
 
-/* Netpoll has polled, not only sent, and what it polled for was done. */
+/*
+ * Netpoll has polled, not only sent, and what it polled for was done. It polls for as long as
+ * another CPU has the queue as well, up to a tick: how often is a matter of time.
+ */
 static void test_netpoll(struct torture *t, struct ktap *k)
 {
 	u64 most, polls = torture_netpoll_end(t, &most);
+	bool few = polls <= most;
 
-	ktap_note(k, "netpoll has polled the ports %llu times for %llu messages", polls,
-		  t->messages);
-	ktap_result(k, polls && polls <= most, "polled");
+	ktap_note(k, "%snetpoll has polled the ports %llu times for %llu messages",
+		  few || bounds_on() ? "" : "bound missed: ", polls, t->messages);
+	ktap_result(k, polls && (few || !bounds_on()), "polled");
 }
 
 static void report(struct ktap *k, const struct change *change)
 {
-	bool good = change->made && !change->error && !change->silent;
+	bool late = change->late && bounds_on();
 
 	ktap_note(k, "%s: %u times, frames after %llu ms at the latest", change->name,
 		  change->made, change->slowest_ns / NSEC_PER_MSEC);
 	if (change->error)
 		ktap_note(k, "%s: %s", change->name, strerror(-change->error));
+	if (change->late)
+		ktap_note(k, "%s%s: %u times not in time", late ? "" : "bound missed: ",
+			  change->name, change->late);
 	if (change->silent)
-		ktap_note(k, "%s: %u times not in time", change->name, change->silent);
-	ktap_result(k, good, change->name);
+		ktap_note(k, "%s: %u times no frames", change->name, change->silent);
+	ktap_result(k, change->made && !change->error && !late && !change->silent, change->name);
 }
 
 /* Pages that so many times up and down have taken. */

@@ -36,7 +36,8 @@ struct torture {
 /*
  * A kind of change: 0 or -errno; @anew: the card is begun anew by it, by ours or by all
  * drivers; whether it sends, which only ours can stand; the CPUs that it takes, if not one;
- * how often it was made, and the longest silence after it.
+ * how often it was made, after it frames came too late and not at all, and the longest
+ * silence.
  */
 struct change {
 	const char *name;
@@ -45,6 +46,7 @@ struct change {
 	bool sends;
 	unsigned int cpus;
 	unsigned int made;
+	unsigned int late;
 	unsigned int silent;
 	int error;
 	u64 slowest_ns;
