@@ -16,23 +16,25 @@ from typing import Any
 
 import pytest
 
-from lab.guest.boot import Boot, Program
+from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
 from lab.guest.machine import Files, Machine
 from lab.guest.nics import IN_TREE, IN_TREE_82574L, MODEL, OURS, RECEIVER_SLOT, Nic
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
-from lab.paths import Paths
+from lab.paths import CHECKED, Paths
 from lab.suite import kernel_variant, machine_for
 
 LOOPBACK = "127.0.0.1"
 SERVER_PORT = 5201
-SECONDS = 3
 WAYS = ("in", "out")
 """To the guest, and from it."""
 LEAST = 1 << 20
-"""Bytes in each direction, of the application and of the interface."""
+"""Bytes that arrive in each direction, of the application and of the interface, however slowly."""
+SENT, WINDOW = "4M", "64K"
+"""What is sent for it, as the sender ends while some of it waits in buffers; and a buffer."""
 GUEST_S = 120
 CLIENT_S = 60.0
+"""By then all is over, on a kernel without checks."""
 READY_S = 300.0
 
 KINDS = (
@@ -101,7 +103,12 @@ class Card:
         """Servers behind it."""
         names = {"mac": self.nic.mac, "address": self.address, "driver": self.driver}
         script = SCRIPT.format(**names, port=SERVER_PORT, ways=" ".join(WAYS))
-        return Program(self.driver, ("sh", "-c", script), GUEST_S)
+        return Program(self.driver, ("sh", "-c", script), GUEST_S * slowness())
+
+
+def slowness() -> int:
+    """So many times as long as the normal kernel may that of the tests take."""
+    return DEBUG_SLOWNESS if kernel_variant(os.environ) in CHECKED else 1
 
 
 def free_ports(count: int) -> list[int]:
@@ -158,11 +165,11 @@ class Client(threading.Thread):
         for card, way in self._turns:
             if not self._wait(f"listens: {card.driver} {way}\n"):
                 return
-            where = ("--client", LOOPBACK, "--port", str(card.port), "--time", str(SECONDS))
-            argv = ("iperf3", *where, "--json", *(("--reverse",) if way == "out" else ()))
-            done = subprocess.run(
-                argv, capture_output=True, text=True, timeout=CLIENT_S, check=False
-            )
+            where = ("--client", LOOPBACK, "--port", str(card.port), "--json")
+            what = ("--bytes", SENT, "--window", WINDOW)
+            argv = ("iperf3", *where, *what, *(("--reverse",) if way == "out" else ()))
+            limit = CLIENT_S * slowness()
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=limit, check=False)
             self.reports[card.driver, way] = json.loads(done.stdout or "{}")
 
 
@@ -183,7 +190,7 @@ def test_iperf3_through_each_driver(lab_paths: Paths) -> None:
     client = Client(all_cards, Files.under(logs).result)
     client.start()
     run = run_boot(lab_paths, boot, logs, lost_s=READY_S)
-    client.join(CLIENT_S)
+    client.join(CLIENT_S * slowness())
     assert run.ok, f"{run.console}: {run.problems()}"
     for card in all_cards:
         guest = counted(run, card.driver)
