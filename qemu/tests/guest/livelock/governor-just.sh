@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: governor-just
 # What: A socket that nobody reads loses frames early; the one beside it loses none of its own.
-# Needs: root cards=2 module=napi_livelock
+# Needs: cards=2 module=napi_livelock
 # Time: 120
 . "${0%/*}/common.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: governor
 # What: rxmode speaks to the governor of any device; rounds are counted and traced.
-# Needs: root cards=2 module=napi_livelock
+# Needs: cards=2 module=napi_livelock
 # Time: 120
 . "${0%/*}/common.sh"
 

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: gro
 # What: Frames of a stream are put together before IP, unless GRO is switched off.
-# Needs: root cards=2 module=napi_livelock
+# Needs: cards=2 module=napi_livelock
 # Time: 120
 # Debug: no
 . "${0%/*}/common.sh"
 
 # Packets that IP has seen.
 packets() {
-	sed -n '/^Ip: [0-9]/p' /proc/net/snmp | cut -d ' ' -f 4
+	sed -n '/^Ip: [0-9]/p' /proc/net/snmp | cut -d ' ' -f 4 | number
 }
 
 # The far side sends 4 MB, of 2,800 frames. How many of them did IP not see?
@@ -32,10 +32,10 @@ exec 3<>/tmp/never
 # In rounds, so that several frames come in each poll.
 rxmode --governor eth0 mode poll round_us 2000
 put_together
-[ $less -ge 100 ]
+bound [ $less -ge 100 ]
 ethtool -K eth0 gro off
 put_together
 # But for a neighbour's question.
-[ $less -le 10 ]
+bound [ $less -le 10 ]
 ethtool -K eth0 gro on
 rxmode --governor eth0 mode off

@@ -15,3 +15,5 @@ for _ in 1 2 3; do
 	insmod /lab/modules/napi_livelock.ko
 	rmmod napi_livelock
 done
+# Another scenario brings the cards up anew.
+leave_cards

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: rps-hotplug
 # What: A CPU whose backlog waits goes offline in a flood, comes back, and receives again.
-# Needs: root cards=3 module=e1000 module=nll_source
+# Needs: cards=3 module=e1000 module=nll_source
 # Time: 240
 . "${0%/*}/common.sh"
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: run-options
 # What: livelock-run gives the threads of NAPI their nice value, and has sockets polled.
-# Needs: root cards=2 module=e1000 module=nll_source
+# Needs: cards=2 module=e1000 module=nll_source
 # Time: 120
 # Debug: no
+. "${0%/*}/common.sh"
 
 # The nice value of each thread of NAPI, one a line.
 nice_values() {
@@ -13,7 +14,7 @@ nice_values() {
 
 # Frames that sockets have polled for themselves.
 polled() {
-	nstat -asz TcpExtBusyPollRxPackets | sed -n 's/^TcpExtBusyPollRxPackets *\([0-9]*\).*/\1/p'
+	nstat -asz TcpExtBusyPollRxPackets | sed -n 's/^TcpExtBusyPollRxPackets *\([0-9]*\).*/\1/p' | number
 }
 
 run() {
@@ -27,4 +28,5 @@ run --set threaded=1 --nice -3 1000
 run --set threaded=0 --no-hog 2000
 [ "$(polled)" -eq 0 ]
 run --set threaded=0 --no-hog --busy-poll 1000 2000
-[ "$(polled)" -gt 100 ]
+[ "$(polled)" -gt 0 ]
+bound [ "$(polled)" -gt 100 ]

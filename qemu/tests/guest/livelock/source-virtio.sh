@@ -16,12 +16,12 @@ driver=/sys/bus/virtio/drivers/virtio_net
 
 # The first word after NAME of what the source has counted in all.
 counted() {
-	sed -n "s/^target 0 total .*$1 \([0-9]*\).*/\1/p" $source/results
+	sed -n "s/^target 0 total .*$1 \([0-9]*\).*/\1/p" $source/results | number
 }
 
 # Frames that the card has handed on since the driver came.
 arrived() {
-	cat "$here"/virtio*/net/*/statistics/rx_packets
+	cat "$here"/virtio*/net/*/statistics/rx_packets | number
 }
 
 card_up() {
@@ -32,12 +32,9 @@ card_up() {
 
 rises() {
 	before=$("$@")
-	for _ in $(seq 1000); do
-		if [ "$("$@")" -gt $((before + 100)) ]; then
-			return 0
-		fi
+	until [ "$("$@")" -gt $((before + 100)) ]; do
+		true
 	done
-	return 1
 }
 
 # Without its driver it is no receiver.

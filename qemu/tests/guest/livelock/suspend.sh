@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: suspend
 # What: Devices that sleep and wake up receive as before, in each mode and under the governor.
-# Needs: root cards=2 module=napi_livelock
+# Needs: cards=2 module=napi_livelock
 # Time: 120
 . "${0%/*}/common.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: tcp-beside
 # What: A stream and questions go on beside a flood on the same card, under the governor.
-# Needs: root cards=3 module=e1000 module=nll_source
+# Needs: cards=3 module=e1000 module=nll_source
 # Time: 300
 # Debug: no
 . "${0%/*}/common.sh"

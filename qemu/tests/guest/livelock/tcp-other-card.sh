@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: tcp-other-card
 # What: A stream and questions go on by a card while another one is flooded, under the governor.
-# Needs: root cards=4 module=e1000 module=nll_source
+# Needs: cards=4 module=e1000 module=nll_source
 # Time: 300
 # Debug: no
 . "${0%/*}/common.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: tx-queue
 # What: What may wait in the card is limited, and in rounds what was sent costs no interrupt.
-# Needs: root cards=2 module=napi_livelock
+# Needs: cards=2 module=napi_livelock
 # Time: 120
 # Debug: no
 . "${0%/*}/common.sh"
@@ -17,9 +17,9 @@ send() {
 bring_up
 rxmode eth0 mode napi
 send
-[ $took -ge 400 ]
+bound [ $took -ge 400 ]
 [ "$(cat /sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit)" -gt 0 ]
 rxmode --governor eth0 mode poll round_us 10000
 send
-[ $took -le 40 ]
+bound [ $took -le 40 ]
 rxmode --governor eth0 mode off
