@@ -47,9 +47,7 @@ clean() {
 } >/dev/null 2>&1
 
 end() {
-	status=$?
-	set +ex
-	[ $status -eq 0 ] || clean
+	[ "$1" -eq 0 ] || clean
 	rm -f $running
 }
 
@@ -59,7 +57,8 @@ if [ -e $running ]; then
 	set -e
 fi
 : >$running
-trap end EXIT
+# The command that failed is the last one that is told.
+trap '{ status=$?; set +ex; } 2>/dev/null; end $status' EXIT
 
 # A rate, a share or a time, in real time: a late tick of the host is no fault of what is
 # tested, and with LAB_BOUNDS=off the scenario goes on.
