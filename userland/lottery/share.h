@@ -66,7 +66,7 @@ struct share {
 	double quanta;		/* that a window has to have at least, beside a variance */
 	enum output output;
 	struct ktap ktap;
-	u64 deadline_ns;	/* for having enough lotteries */
+	u64 deadline_ns;	/* for having enough lotteries, where that is judged */
 };
 
 /* One contender of a window. */
@@ -124,5 +124,7 @@ bool share_report_draws(struct share *s, u64 lotteries, u64 elapsed_ns);
 
 /* A note in the KTAP stream, or a complaint on stderr; returns false. */
 bool share_fault(struct share *s, const char *format, ...) __printf(2, 3);
+/* The same for a share or an order that chance decides: true where bounds are off. */
+bool share_missed(struct share *s, const char *format, ...) __printf(2, 3);
 
 #endif /* LOTTERY_SHARE_H */

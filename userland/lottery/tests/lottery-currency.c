@@ -23,8 +23,7 @@ static const char usage[] =
 "it. The output is KTAP. Needs root, cgroups of version 2, and no other lottery tasks\n"
 "that start or stop meanwhile.\n"
 "\n"
-"      --window-ms MS  time in which shares are counted (2000); 0: they are not, for a\n"
-"                      machine that stands still now and then\n"
+"      --window-ms MS  time in which shares are counted (2000)\n"
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
 TEST_USAGE;
 

@@ -19,8 +19,7 @@ static const char usage[] =
 "end. The output is KTAP. Needs root, and no other lottery tasks that start or stop\n"
 "meanwhile.\n"
 "\n"
-"      --window-ms MS  time in which shares are counted (1000); 0: they are not, for a\n"
-"                      machine that stands still now and then\n"
+"      --window-ms MS  time in which shares are counted (1000)\n"
 "      --cpu CPU       where its tasks run (the first that is allowed)\n"
 TEST_USAGE;
 

@@ -17,6 +17,9 @@
 /* For the class to move tasks after something has changed. */
 #define SMP_MOVE_NS	(10 * NSEC_PER_SEC)
 
+/* Wait until it holds, so long; where bounds are off, as long as a start may take. */
+bool smp_moved(bool (*holds)(void *arg), void *arg);
+
 struct smp {
 	u64 mask;			/* the CPUs of the tests */
 	unsigned int count;

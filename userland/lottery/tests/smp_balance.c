@@ -82,10 +82,10 @@ static void expect_balance(struct ktap_case *t, const struct herd *h, const char
 			sums.bound = h->tickets[i];
 	}
 	balanced = wait_until(is_balanced, &sums, SMP_MOVE_NS);
-	expect(t, balanced,
-	       "%s: after %llu s the sums are %llu to %llu (all: %llu of %llu), bound %llu and a 16th",
-	       when, SMP_MOVE_NS / NSEC_PER_SEC, sums.lowest, sums.highest, sums.total,
-	       sums.wanted, sums.bound);
+	expect_bound(t, balanced,
+		     "%s: after %llu s the sums are %llu to %llu (all: %llu of %llu), bound %llu and a 16th",
+		     when, SMP_MOVE_NS / NSEC_PER_SEC, sums.lowest, sums.highest, sums.total,
+		     sums.wanted, sums.bound);
 	ktap_note(t->ktap, "%s: sums %llu to %llu, bound %llu", when, sums.lowest,
 		  sums.highest, sums.bound);
 }
@@ -190,7 +190,7 @@ static void idle_gets_work(struct ktap_case *t)
 	for (i = 0; i < 2 * smp.count; i++)
 		herd_add(&h, 100, 1ULL << smp.cpu[0]);
 	herd_release(&h);
-	expect(t, wait_until(all_on_first, &h.count, SMP_MOVE_NS),
+	expect(t, smp_moved(all_on_first, &h.count),
 	       "not all tasks are on the CPU that they are bound to");
 	for (i = 0; i < h.count; i++)
 		affinity_set(h.crew.pid[i], smp.mask);
@@ -238,11 +238,11 @@ static void fuller_cpus_hide_nobody(struct ktap_case *t)
 	for (i = 0; i < HIDERS; i++)
 		herd_add(&h, 100, full);
 	herd_release(&h);
-	expect(t, wait_until(are_bound, NULL, SMP_MOVE_NS),
+	expect(t, smp_moved(are_bound, NULL),
 	       "not all tasks are on the CPUs that they are bound to");
 	for (i = 0; i < HIDDEN; i++)
 		affinity_set(h.crew.pid[i], 1ULL << smp.cpu[2] | 1ULL << smp.cpu[3]);
-	expect(t, wait_until(two_on_last, NULL, SMP_MOVE_NS),
+	expect(t, smp_moved(two_on_last, NULL),
 	       "CPU %u has %llu tasks, wanted 2 of 4", smp.cpu[3], tasks_on(smp.cpu[3]));
 	herd_destroy(&h);
 }
@@ -297,8 +297,9 @@ static void waking_finds_idle(struct ktap_case *t)
 		wake_sleeper(t, &h.crew, h.count - 1, 1ULL << smp.cpu[0], ++turn);
 		elsewhere += wake_sleeper(t, &h.crew, h.count - 1, smp.mask, ++turn) != last;
 	}
-	expect(t, elsewhere <= WAKE_UPS_ELSEWHERE,
-	       "%u of %u times it did not wake on the idle CPU %u", elsewhere, WAKE_UPS, last);
+	expect_bound(t, elsewhere <= WAKE_UPS_ELSEWHERE,
+		     "%u of %u times it did not wake on the idle CPU %u", elsewhere, WAKE_UPS,
+		     last);
 	affinity_set(0, smp.mask);
 	herd_destroy(&h);
 }

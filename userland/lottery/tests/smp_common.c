@@ -62,6 +62,11 @@ void herd_release(struct herd *h)
 	crew_release(&h->crew);
 }
 
+bool smp_moved(bool (*holds)(void *arg), void *arg)
+{
+	return wait_until(holds, arg, bounds_on() ? SMP_MOVE_NS : SMP_WAIT_NS);
+}
+
 static bool has_left(void *arg)
 {
 	const struct herd *h = arg;
@@ -103,7 +108,7 @@ bool expect_progress(struct ktap_case *t, struct herd *h)
 
 	for (i = 0; i < h->count; i++)
 		m.rounds[i] = load64(&h->crew.page->slot[i].rounds);
-	if (wait_until(all_went_on, &m, SMP_MOVE_NS))
+	if (smp_moved(all_went_on, &m))
 		return true;
 	for (i = 0; i < h->count; i++)
 		expect(t, !h->crew.pid[i] ||
@@ -141,7 +146,7 @@ static bool work_everywhere(void *arg)
 
 bool every_cpu_has_work(void)
 {
-	return wait_until(work_everywhere, NULL, SMP_MOVE_NS);
+	return smp_moved(work_everywhere, NULL);
 }
 
 void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,

@@ -101,10 +101,10 @@ static void threads_share(struct ktap_case *t)
 	ratio = ran[0] / ran[1];
 	ktap_note(t->ktap, "%.3f s and %.3f s of %u s, ratio %.3f", ran[0], ran[1],
 		  RATIO_SECONDS, ratio);
-	expect(t, fabs(ratio - 3) <= 3 * RATIO_PCT / 100,
-	       "3:1 on the threads of a core is %.3f, wanted 3 +- %.0f %%", ratio, RATIO_PCT);
-	expect(t, ran[0] + ran[1] > 0.9 * RATIO_SECONDS, "the core was idle for %.2f s",
-	       RATIO_SECONDS - ran[0] - ran[1]);
+	expect_bound(t, fabs(ratio - 3) <= 3 * RATIO_PCT / 100,
+		     "3:1 on the threads of a core is %.3f, wanted 3 +- %.0f %%", ratio, RATIO_PCT);
+	expect_bound(t, ran[0] + ran[1] > 0.9 * RATIO_SECONDS, "the core was idle for %.2f s",
+		     RATIO_SECONDS - ran[0] - ran[1]);
 	herd_destroy(&h);
 }
 
@@ -144,9 +144,9 @@ static void time_alone_is_not_owed(struct ktap_case *t)
 	gap = pulse_gap(&h.crew, 0);
 	ktap_note(t->ktap, "after its return: %.3f s beside %.3f s, longest wait %.1f ms",
 		  ran[0], ran[1], (double)gap / 1e6);
-	expect(t, gap <= bound_ns && ran[0] > 0.4,
-	       "it waited for %.1f ms and has %.1f %% of the core, wanted %.1f ms and 40 %%",
-	       (double)gap / 1e6, 100 * ran[0], (double)bound_ns / 1e6);
+	expect_bound(t, gap <= bound_ns && ran[0] > 0.4,
+		     "it waited for %.1f ms and has %.1f %% of the core, wanted %.1f ms and 40 %%",
+		     (double)gap / 1e6, 100 * ran[0], (double)bound_ns / 1e6);
 	herd_destroy(&h);
 }
 
@@ -188,13 +188,13 @@ static void mates_share(struct ktap_case *t)
 	for (i = 0; i < MATES; i++) {
 		double due = tickets[i] / 7000.0, error = 100 * (ran[i] / sum / due - 1);
 
-		expect(t, fabs(error) <= MATES_PCT,
-		       "the mate with %u of 7000 tickets has %.1f %% of their time, due are %.1f %%",
-		       tickets[i], 100 * ran[i] / sum, 100 * due);
+		expect_bound(t, fabs(error) <= MATES_PCT,
+			     "the mate with %u of 7000 tickets has %.1f %% of their time, due are %.1f %%",
+			     tickets[i], 100 * ran[i] / sum, 100 * due);
 	}
-	expect(t, ran[MATES] >= STRANGER_MIN * MATES_SECONDS,
-	       "the stranger has %.3f s of %u s, wanted %.0f %%", ran[MATES], MATES_SECONDS,
-	       100 * STRANGER_MIN);
+	expect_bound(t, ran[MATES] >= STRANGER_MIN * MATES_SECONDS,
+		     "the stranger has %.3f s of %u s, wanted %.0f %%", ran[MATES],
+		     MATES_SECONDS, 100 * STRANGER_MIN);
 	ktap_note(t->ktap, "mates %.3f %.3f %.3f s, the stranger %.3f s, the leader %.3f s",
 		  ran[0], ran[1], ran[2], ran[MATES], ran[leader]);
 	herd_destroy(&h);

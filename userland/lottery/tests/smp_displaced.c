@@ -93,8 +93,8 @@ static void finds_idle(struct ktap_case *t)
 		if (gap > worst)
 			worst = gap;
 		usual += 2 * smp.tick_ns + HOST_NS;
-		expect(t, gap <= usual, "round %u: it did not run for %.2f ms, wanted %.2f", round,
-		       (double)gap / 1e6, (double)usual / 1e6);
+		expect_bound(t, gap <= usual, "round %u: it did not run for %.2f ms, wanted %.2f",
+			     round, (double)gap / 1e6, (double)usual / 1e6);
 	}
 	ktap_note(t->ktap, "the longest gap of %u displaced tasks: %.2f ms", displaced,
 		  (double)worst / 1e6);
@@ -164,8 +164,8 @@ static void shares_soon(struct ktap_case *t)
 	}
 	ktap_note(t->ktap, "in the first %llu ms: %.1f %% of its due, at least %.1f, %u rounds",
 		  SOON_NS / NSEC_PER_MSEC, mean, least, rounds);
-	expect(t, mean >= SOON_PCT_MIN,
-	       "the displaced one has %.1f %% of its due, wanted %.0f", mean, SOON_PCT_MIN);
+	expect_bound(t, mean >= SOON_PCT_MIN,
+		     "the displaced one has %.1f %% of its due, wanted %.0f", mean, SOON_PCT_MIN);
 	end_displacing(&h, in);
 }
 
@@ -185,9 +185,9 @@ static void shares_evenly(struct ktap_case *t)
 
 			ktap_note(t->ktap, "task %u: %.1f %% of its due in %u s", i + 1, pct,
 				  smp.seconds);
-			expect(t, pct >= 100 - EVEN_PCT && pct <= 100 + EVEN_PCT,
-			       "task %u has %.1f %% of its due, wanted 100 +- %.0f", i + 1,
-			       pct, EVEN_PCT);
+			expect_bound(t, pct >= 100 - EVEN_PCT && pct <= 100 + EVEN_PCT,
+				     "task %u has %.1f %% of its due, wanted 100 +- %.0f", i + 1,
+				     pct, EVEN_PCT);
 		}
 	}
 	end_displacing(&h, in);
@@ -222,8 +222,8 @@ static void expect_shares(struct ktap_case *t, const struct herd *h, unsigned in
 	for (i = 0; i < count; i++) {
 		double share = (double)(pulse_ran_ns(&h->crew, i) - ran[i]) / (double)elapsed;
 
-		expect(t, share >= least, "task %u has %.1f %% of a CPU, wanted %.0f", i + 1,
-		       100 * share, 100 * least);
+		expect_bound(t, share >= least, "task %u has %.1f %% of a CPU, wanted %.0f", i + 1,
+			     100 * share, 100 * least);
 	}
 }
 
@@ -273,8 +273,9 @@ static void let_go(struct ktap_case *t, struct herd *h, u64 wanted)
 		affinity_set(h->crew.pid[i], smp.mask);
 	sleep_until_ns(now_ns() + SPREAD_NS);
 	mask = movable_are_on(t, h);
-	expect(t, mask == wanted, "after %llu ms the movable ones are on %#llx, wanted %#llx",
-	       SPREAD_NS / NSEC_PER_MSEC, mask, wanted);
+	expect_bound(t, mask == wanted,
+		     "after %llu ms the movable ones are on %#llx, wanted %#llx",
+		     SPREAD_NS / NSEC_PER_MSEC, mask, wanted);
 	herd_destroy(h);
 }
 
@@ -369,9 +370,9 @@ static void wakes_on_busy(struct ktap_case *t)
 	       load64(&slot->rounds));
 	ktap_note(t->ktap, "the longest wait of %llu: %.2f ms", load64(&slot->rounds),
 		  (double)load64(&slot->value) / 1e6);
-	expect(t, load(&slot->rest) <= LATE_MAX,
-	       "%u of %u times it waited for more than %llu ms, with idle CPUs",
-	       load(&slot->rest), WAKE_UPS, LONG_QUANTUM_NS / 2 / NSEC_PER_MSEC);
+	expect_bound(t, load(&slot->rest) <= LATE_MAX,
+		     "%u of %u times it waited for more than %llu ms, with idle CPUs",
+		     load(&slot->rest), WAKE_UPS, LONG_QUANTUM_NS / 2 / NSEC_PER_MSEC);
 	herd_destroy(&h);
 	affinity_set(0, smp.mask);
 }

@@ -82,7 +82,7 @@ static void expect_all_tickets(struct ktap_case *t, const struct herd *h)
 
 	for (i = 0; i < h->count; i++)
 		wanted += h->tickets[i];
-	there = wait_until(pools_hold, &wanted, SMP_MOVE_NS);
+	there = smp_moved(pools_hold, &wanted);
 	expect(t, there,
 	       "%llu tickets in the pools, wanted %llu", tickets_in_pools(), wanted);
 }
@@ -98,7 +98,7 @@ static void off_and_on(struct ktap_case *t, u32 cpu)
 	int error;
 
 	fill_herd(&h, cpu);
-	expect(t, wait_until(has_work, &cpu, SMP_MOVE_NS), "CPU %u has no work at first", cpu);
+	expect(t, smp_moved(has_work, &cpu), "CPU %u has no work at first", cpu);
 	error = smp_set_online(cpu, false);
 	if (expect(t, !error, "CPU %u cannot go offline: %s", cpu, strerror(-error))) {
 		expect_nobody_on(t, &h, cpu);
@@ -106,7 +106,7 @@ static void off_and_on(struct ktap_case *t, u32 cpu)
 		expect_progress(t, &h);
 		error = smp_set_online(cpu, true);
 		expect(t, !error, "CPU %u cannot come back: %s", cpu, strerror(-error));
-		expect(t, wait_until(has_work, &cpu, SMP_MOVE_NS),
+		expect(t, smp_moved(has_work, &cpu),
 		       "CPU %u is back and gets no work within %llu s", cpu,
 		       SMP_MOVE_NS / NSEC_PER_SEC);
 		expect_all_tickets(t, &h);

@@ -149,17 +149,17 @@ static void expect_dues(struct ktap_case *t, const struct shares *s)
 		ktap_note(t->ktap, "task %u, %u tickets: due %.2f %%, got %.2f %% (%+.1f %%)",
 			  i + 1, s->tickets[i], 100 * s->due[i], 100 * s->got[i],
 			  100 * error / s->due[i]);
-		expect(t, fabs(error) <= bound,
-		       "task %u: off by %+.2f points of a CPU, allowed %.2f", i + 1, 100 * error,
-		       100 * bound);
+		expect_bound(t, fabs(error) <= bound,
+			     "task %u: off by %+.2f points of a CPU, allowed %.2f", i + 1,
+			     100 * error, 100 * bound);
 		worst = fmax(worst, fabs(error));
 		worst_relative = fmax(worst_relative, fabs(error) / s->due[i]);
 	}
 	ktap_note(t->ktap,
 		  "%s: at most %.2f points or %.1f %% off, %.1f migrations/s, %.0f lotteries",
 		  s->name, 100 * worst, 100 * worst_relative, s->migrations, s->lotteries);
-	expect(t, s->migrations <= MIGRATIONS_MAX,
-	       "%.0f migrations a second, allowed %.0f", s->migrations, MIGRATIONS_MAX);
+	expect_bound(t, s->migrations <= MIGRATIONS_MAX,
+		     "%.0f migrations a second, allowed %.0f", s->migrations, MIGRATIONS_MAX);
 }
 
 static void sixteen_share(struct ktap_case *t)

@@ -21,7 +21,7 @@
 struct theatre {
 	u32 cpu;
 	u32 other_cpu;		/* the same where there is only one */
-	u64 window_ns;		/* for which shares are counted; 0: they are not */
+	u64 window_ns;		/* for which shares are counted */
 	double slack;		/* beside chance, for what else there is on the CPU */
 };
 
