@@ -7,6 +7,12 @@ from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.suite import not_debug, scenario
 
+# What the scenarios call.
+IMAGE = (
+    *("bin/sh", "bin/cat", "bin/grep", "usr/bin/awk", "usr/bin/cut", "usr/bin/head"),
+    *("bin/ip", "bin/ss", "sbin/tc", "etc/hosts"),
+)
+
 
 def _strict(name: str, *args: str) -> Program:
     """A second to a receiver of its own: to 0.1 %, nothing lost, on time to the millisecond."""
@@ -39,24 +45,28 @@ def _loopback() -> Boot:
     )
 
 
+def _scenario(name: str, *args: str) -> Program:
+    return replace(scenario(f"udp/{name}", *args), image=IMAGE)
+
+
 def _txtime(qdisc: str, *options: str) -> Program:
-    return replace(scenario("udp/txtime", qdisc, *options), name=f"txtime-{qdisc}")
+    return replace(_scenario("txtime", qdisc, *options), name=f"txtime-{qdisc}")
 
 
 def _tools() -> Boot:
-    """What needs a second program."""
+    """What needs a second program, in virtual time."""
     return Boot(
         "udprate-tools",
-        Machine(accel="icount"),
+        Machine(accel="icount", root=False),
         (
-            scenario("udp/rate", "100"),
+            _scenario("rate", "100"),
             _txtime("fq"),
             # in software a packet leaves by delta before its time; after that it is dropped
             _txtime("etf", "clockid", "CLOCK_TAI", "delta", "500000"),
-            scenario("udp/receive"),
-            scenario("udp/bottleneck"),
-            scenario("udp/refuses-too-much"),
-            scenario("udp/best-effort"),
+            _scenario("receive"),
+            _scenario("bottleneck"),
+            _scenario("refuses-too-much"),
+            _scenario("best-effort"),
         ),
     )
 

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# The kernel's own torture tests beside lottery hogs, one on every CPU.
+# What several scenarios use; most of it for the kernel's own torture tests beside lottery
+# hogs, one on every CPU.
 
 reports=12
+
+# A command that judges a rate, a share or a time: with LAB_BOUNDS=off a miss is only noted.
+bound() {
+	"$@" || { [ "${LAB_BOUNDS:-}" = off ] && echo "# bound missed: $*"; }
+}
 
 # The caller is above the hogs from now on. What it starts begins there, too: a hog is
 # handed to the class by lottery, and a thread of the kernel is an ordinary one.

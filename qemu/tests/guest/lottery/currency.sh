@@ -37,6 +37,14 @@ kill "$shell"
 await 0
 
 group=/sys/fs/cgroup/shop
+hog=
+leave() {
+	[ -z "$hog" ] || kill -KILL "$hog" || true
+	until ! test -d "$group" || rmdir "$group"; do
+		sleep 0.1
+	done
+}
+trap leave EXIT
 echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
 mkdir "$group"
 lottery currency -g shop --backing 50

@@ -4,6 +4,7 @@
 # What: /proc/PID/sched tells how long a task of the class waited and slept, as of any other.
 # Needs: root cpus=2
 # Time: 120
+trap 'echo 0 >/proc/sys/kernel/sched_schedstats' EXIT
 echo 1 >/proc/sys/kernel/sched_schedstats
 read -r before _ </proc/uptime
 taskset -pc 0 $$
@@ -50,4 +51,3 @@ read -r now _ </proc/uptime
 awk -v ms="$(field sum_sleep_runtime)" -v s="$before" -v e="$now" \
 	'BEGIN { exit !(ms > 900 && ms < 1000 * (e - s)) }'
 kill -KILL "$hog"
-echo 0 >/proc/sys/kernel/sched_schedstats

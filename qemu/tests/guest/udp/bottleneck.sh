@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: bottleneck
 # What: What a queue of 50 Mbit/s on the way lets through is reported to 1 %, with exit 1.
-# Needs: root
+# Needs: nothing
 # Time: 90
 # Debug: no
 #
 # here - router - far: the router's queue is not the sender's, so only the receiver knows.
+leave() {
+	for name in router far; do
+		ip netns delete $name || true
+	done
+}
+trap leave EXIT
 ip netns add router
 ip netns add far
 ip link add here type veth peer name near netns router
@@ -31,9 +37,9 @@ receiver=$!
 until [ -n "$(ip netns exec far ss -Hltn 'sport = 32000')" ]; do
 	true
 done
-udprate -r 40 -t 1 --method send --policy fifo --hogs 1 --strict 10.2.0.1
+udprate -r 40 -t 1 --method send --policy fifo --strict 10.2.0.1
 status=0
-udprate -r 100 -t 2 --method send --policy fifo --hogs 1 --json 10.2.0.1 >/tmp/out || status=$?
+udprate -r 100 -t 2 --method send --policy fifo --json 10.2.0.1 >/tmp/out || status=$?
 kill $receiver
 wait $receiver
 cat /tmp/out

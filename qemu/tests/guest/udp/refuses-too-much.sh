@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Name: refuses-too-much
 # What: A rate that this machine cannot hold is refused, and what it can hold is said.
-# Needs: root
+# Needs: nothing
 status=0
 udprate -r 100000 -t 1 2>/tmp/err || status=$?
 cat /tmp/err
