@@ -16,6 +16,9 @@ TURNS = ("1:1", "1000000:1", "5:4:3:2:1")
 THREADS = ("-smp", "4,sockets=1,cores=2,threads=2")
 LOW_VARIANCE = ("1:1", "5:4:3:2:1")
 POOLS = ("list", "rbtree", "sums")
+# Of a torture that ends by its operations: 15 s on a quiet machine, 10 s with checks.
+TORTURE, TORTURE_SHORT = 3000, 350
+TORTURE_S = 400
 # The long torture: for each pool, how long that may take [s], and what comes after it.
 OPERATIONS = 350_000
 OPERATIONS_S = 3600
@@ -214,10 +217,10 @@ def _nohz() -> Boot:
     )
 
 
-def _torture(pool: str, seconds: int) -> Boot:
+def _torture(pool: str) -> Boot:
     """Everything at once, on CPUs that come and go."""
     machine = smp_machine(4, root=False).with_append(f"lottery_pool={pool}")
-    return Boot(f"lottery-torture-{pool}", machine, _torture_programs(seconds))
+    return Boot(f"lottery-torture-{pool}", machine, _torture_programs())
 
 
 def _torture_core() -> Boot:
@@ -230,13 +233,14 @@ def _torture_core() -> Boot:
     return Boot(
         "lottery-torture-core",
         replace(machine, devices=(*machine.devices, *THREADS)),
-        _torture_programs(60, "--no-hotplug"),
+        _torture_programs("--no-hotplug"),
     )
 
 
-def _torture_programs(seconds: int, *args: str) -> tuple[Program, ...]:
-    program = ("lottery-torture", "--ktap", *args, "--seconds")
-    return (Program("lottery-torture", (*program, str(seconds)), 300, short=(*program, "20")),)
+def _torture_programs(*args: str) -> tuple[Program, ...]:
+    program = ("lottery-torture", "--ktap", *args, "--seconds", str(TORTURE_S), "--operations")
+    full, short = (*program, str(TORTURE)), (*program, str(TORTURE_SHORT))
+    return (Program("lottery-torture", full, TORTURE_S + 80, short=short),)
 
 
 def _long_torture(pool: str) -> Boot:
@@ -287,9 +291,6 @@ def boots() -> tuple[Boot, ...]:
         ),
         *(_smp("sums", 5), not_debug(_smp("list", 2)), _bounds(), _displaced()),
         *(_lend(), _currency(), _kernel_mutex(), _core(), not_debug(_nohz())),
-        *(
-            with_leaks(_torture(pool, s))
-            for pool, s in (("sums", 60), ("rbtree", 30), ("list", 30))
-        ),
+        *(with_leaks(_torture(pool)) for pool in POOLS),
         _torture_core(),
     )
