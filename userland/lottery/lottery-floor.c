@@ -177,8 +177,6 @@ static void keeps_its_floor(struct ktap_case *t)
 
 	ktap_note(t->ktap, "fair %.2f %%, lottery %.2f %% of %u s; allowed %.0f..%.0f %%", pct,
 		  measured.lottery_pct, measured.seconds, FLOOR_PCT_MIN, FLOOR_PCT_MAX);
-	expect(t, pct > 0, "the fair task did not run");
-	expect(t, measured.lottery_pct > 0, "the lottery task did not run");
 	expect_bound(t, pct >= FLOOR_PCT_MIN && pct <= FLOOR_PCT_MAX, "it has %.2f %%", pct);
 }
 

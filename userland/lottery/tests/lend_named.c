@@ -76,7 +76,6 @@ static void fair_tasks_keep_their_part(struct ktap_case *t)
 	pass(&s, FLOOR_NS);
 	part = (double)s.ran_ns[HOG] / FLOOR_NS;
 	ktap_note(t->ktap, "the other fair task: %.1f %%", 100 * part);
-	expect(t, s.ran_ns[HOG], "it did not run");
 	expect_bound(t, part >= FLOOR_MIN, "it has %.1f %% of the CPU, wanted %.1f", 100 * part,
 		     100 * FLOOR_MIN);
 	stage_close(t, &s);
