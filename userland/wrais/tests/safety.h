@@ -145,7 +145,7 @@ void devices_prepare(u32 mbps);
 /* What each task has done for a while, once all have begun. */
 void watch_each(struct ktap_case *t, struct crew *crew, u64 *done);
 
-/* Fail the test unless it is @kept; what a kernel full of checks gets done says nothing. */
+/* A bound: fail the test unless it is @kept. */
 void expect_share(struct ktap_case *t, bool kept, const char *whose, u64 done, u64 of);
 
 #define LOOP_PATH_MAX	32U
