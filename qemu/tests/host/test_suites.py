@@ -33,10 +33,10 @@ def test_all(kernel: str, short: bool) -> None:
         assert suite.render() and suite.lost_s() > 0
         assert suite.machine.kernel == kernel
         assert not unmet(suite)
+        tools = tuple(tool.rpartition("/")[2] for tool in suite.image)
+        ours = (*BUILTINS, *OUR_PROGRAMS, *tools)
         for program in suite.programs:
             assert program.timeout_s > 0
-            tools = tuple(tool.rpartition("/")[2] for tool in program.image)
-            ours = (*BUILTINS, *OUR_PROGRAMS, *tools)
             assert suite.machine.root or program.argv[0].startswith(ours)
 
 

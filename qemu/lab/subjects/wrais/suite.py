@@ -11,7 +11,7 @@ from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.subjects.wrais import experiment, places, variants
 from lab.subjects.wrais.places import Place
-from lab.suite import scenario, smp_machine, with_leaks
+from lab.suite import scenario, with_leaks
 
 # The slow disk's pages, of which a small file system touches few, and the cache.
 MEM_MB = 1536
@@ -70,6 +70,11 @@ WITHOUT = {
 NO_FLOOR = ("-floor_turns", "-random_turns")
 # Little memory, so that it could run out.
 SAFETY_MEM_MB = 512
+SAFETY_TOOLS = (
+    *("sbin/mkfs.ext4", "sbin/e2fsck"),
+    *(f"bin/{name}" for name in ("sh", "cat", "dd", "grep", "mkdir", "rm", "rmdir", "sed")),
+    *(f"bin/{name}" for name in ("sleep", "touch")),
+)
 # A case ends by itself after 100 s, or brief after 800, with a better message.
 SAFETY_S = 150
 BRIEF = ("--brief", "--limit", "800")
@@ -277,8 +282,13 @@ def _case(case: str, *options: str, name: str = "", debug: bool = True) -> Progr
 
 
 def _safety_machine(cpus: int) -> Machine:
-    """With mkfs and fsck of the root image, in little memory."""
-    return replace(smp_machine(cpus), mem_mb=SAFETY_MEM_MB)
+    """Little memory, in virtual time: waiting for a slow disk costs the host nothing."""
+    return Machine(cpus=cpus, mem_mb=SAFETY_MEM_MB, accel="icount", root=False)
+
+
+def _safety_tools() -> Program:
+    """What cases make file systems with and check them with, and a shell: here for all."""
+    return Program("tools", ("mkfs.ext4", "-V"), image=SAFETY_TOOLS)
 
 
 def _safety() -> Boot:
@@ -291,14 +301,15 @@ def _safety() -> Boot:
         replace(_case(case, "--wrais", "none", name=f"stock-{case}", debug=False), short=None)
         for case in SAFETY_OF_STOCK
     )
-    programs = (scenario("wrais/limit"), scenario("wrais/requests"), *ours, *stock, *last)
+    shell = (scenario("wrais/limit"), scenario("wrais/requests"))
+    programs = (_safety_tools(), *shell, *ours, *stock, *last)
     return Boot("wrais-safety", _safety_machine(2), programs)
 
 
 def _safety_smp() -> Boot:
     """The same on more CPUs, of which one runs at a time."""
     programs = tuple(_case(case, "--brief") for case in SMP_CASES)
-    return Boot("wrais-safety-smp", _safety_machine(SMP_CPUS), programs)
+    return Boot("wrais-safety-smp", _safety_machine(SMP_CPUS), (_safety_tools(), *programs))
 
 
 def _soon(rows: experiment.Rows, limit_s: int, *more: str) -> Boot:
