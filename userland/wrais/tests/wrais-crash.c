@@ -43,6 +43,7 @@ static const char usage[] =
 "  -D, --disk DEV      the partition of the notes; its beginning is overwritten\n"
 "  -w, --writers N     1..32, every other one privileged (4)\n"
 "  -s, --seconds S     1..3600, how long (5)\n"
+"      --stop FILE     a writer stops when this file is there as well\n"
 "      --records N     1..1000000, a writer stops after N records (600)\n"
 "      --seed N        of what is random (1)\n"
 "  -h, --help          this text\n"
@@ -54,6 +55,7 @@ static const char usage[] =
 struct crash {
 	const char *dir;
 	const char *disk;
+	const char *stop;	/* NULL: none */
 	u32 writers;
 	u32 seconds;
 	u32 records;
@@ -68,6 +70,7 @@ static void parse(int argc, char **argv, struct crash *x)
 		{ "disk", required_argument, NULL, 'D' },
 		{ "writers", required_argument, NULL, 'w' },
 		{ "seconds", required_argument, NULL, 's' },
+		{ "stop", required_argument, NULL, 't' },
 		{ "records", required_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
@@ -89,6 +92,9 @@ static void parse(int argc, char **argv, struct crash *x)
 			break;
 		case 's':
 			x->seconds = (u32)args_number("--seconds", optarg, 1, 3600);
+			break;
+		case 't':
+			x->stop = optarg;
 			break;
 		case 'n':
 			x->records = (u32)args_number("--records", optarg, 1, 1000000);
@@ -176,6 +182,11 @@ static int append(int file, u64 *words, const struct crash *x, u32 writer, u32 n
 	return note_promise(words, x, writer, number + 1);
 }
 
+static bool goes_on(const struct crash *x, u64 end_ns)
+{
+	return now_ns() < end_ns && !(x->stop && !access(x->stop, F_OK));
+}
+
 static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 {
 	struct random random = { .state = x->seed * WRITERS_MAX + writer };
@@ -192,7 +203,7 @@ static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 	if (dir < 0 || file < 0 || posix_memalign((void **)&words, PROMISE, PROMISE))
 		die(EXIT_FAILED, "writer %u: %s", writer, strerror(errno));
 
-	for (i = 0; i < x->records && now_ns() < end_ns && !error; i++) {
+	for (i = 0; i < x->records && !error && goes_on(x, end_ns); i++) {
 		error = append(file, words, x, writer, i, !random_below(&random, 3));
 		if (!error)
 			error = stir(dir, &random, writer);

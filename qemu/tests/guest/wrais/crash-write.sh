@@ -1,9 +1,12 @@
+#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: crash-write
-# What: writers promise records, on a disk whose writes the host writes down
+# What: writers promise records, on a disk whose writes the host writes down, until it is enough
 # Needs: root
 # Time: 240
-parts=$1 type=$2 options=$3 fs_sectors=$4 note_sectors=$5 writers=$6 seconds=$7
+parts=$1 type=$2 options=$3 fs_sectors=$4 note_sectors=$5 writers=$6 flushes=$7 fast=$8
+shift 8
+acts=$*
 
 wrais "$parts"
 echo bfq >/sys/block/vdb/queue/scheduler
@@ -13,9 +16,36 @@ addpart /dev/vdb 1 0 "$fs_sectors"
 addpart /dev/vdb 2 "$fs_sectors" "$note_sectors"
 mkdir -p /m
 busybox mount -t "$type" -o "$options" /dev/vdb1 /m
-wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --seconds "$seconds"
+
+fast_commits() {
+	sed -n 's,^\([0-9]*\) commits$,\1,p' /proc/fs/ext4/vdb1/fc_info
+}
+
+# So many flushes and fast commits, and each part that is to act has.
+enough() {
+	set -- $(cat /sys/block/vdb/stat)
+	[ "${16}" -ge "$flushes" ] || return
+	[ "$fast" -eq 0 ] || [ "$(fast_commits)" -ge "$fast" ] || return
+	for part in $acts; do
+		grep -q "^$part [1-9]" /sys/kernel/debug/wrais/stat || return
+	done
+}
+
+rm -f /tmp/stop
+trap 'touch /tmp/stop' EXIT
+wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --records 1500 --seconds 180 \
+	--stop /tmp/stop &
+set +x
+until enough || ! kill -0 $! 2>/dev/null; do
+	sleep 0.1
+done
+set -x
+touch /tmp/stop
+wait $!
+cat /sys/block/vdb/stat
 cat /sys/kernel/debug/wrais/stat
 if [ "$type" = ext4 ]; then
-	sed -n 's,^\([0-9]*\) commits$,fast_commits \1,p' /proc/fs/ext4/vdb1/fc_info
+	cat /proc/fs/ext4/vdb1/fc_info
+	echo "fast_commits $(fast_commits)"
 fi
 busybox umount /m
