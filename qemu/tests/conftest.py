@@ -24,7 +24,7 @@ from lab.paths import CHECKED, Paths
 from lab.schedule import Chooser, Schedule
 from lab.subjects.registry import left_out, suites
 from lab.suite import kernel_variant, tier
-from tests import skips
+from tests import identity, skips
 from tests.apart import Apart
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -86,6 +86,11 @@ def lab_paths() -> Paths:
 
 SELECTED = pytest.StashKey[Mapping[str, Collection[str]]]()
 SCHEDULE = pytest.StashKey[Schedule]()
+
+
+def pytest_report_header() -> list[str]:
+    """What is tested, by its bytes."""
+    return identity.header(Paths.from_env(), kernel_variant(os.environ))
 
 
 def _known_suites() -> tuple[Boot, ...]:

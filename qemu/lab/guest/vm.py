@@ -138,7 +138,8 @@ class Watch:
     def __init__(self, boot: Boot, lost_s: float, silence_s: float = math.inf) -> None:
         self._boot = boot
         self._silence_s = silence_s
-        self._start = self._heard = time.monotonic()
+        self._start = self._heard = self._looked = time.monotonic()
+        self.gap_s = 0.0
         self._deadline = self._start + lost_s
         self._program_deadline = self._deadline
         self._done = -1
@@ -154,6 +155,12 @@ class Watch:
     def shorten(self, timeout_s: float) -> None:
         """From now on there are at most timeout_s left."""
         self._deadline = min(self._deadline, time.monotonic() + timeout_s)
+
+    def look(self) -> None:
+        """It looks at the guest now: gap_s is the longest time for which it did not."""
+        now = time.monotonic()
+        self.gap_s = max(self.gap_s, now - self._looked)
+        self._looked = now
 
     def heard(self) -> None:
         """The guest has said something."""
@@ -204,6 +211,7 @@ class Guest:
         watch, why = self.watch, ""
         with Process(self.argv, self.files.console.with_name("qemu.log")) as process:
             while not why and not (ended := process.ended(POLL_S)):
+                watch.look()
                 self._read(console, result)
                 if self.console.panicked or self.finished():
                     watch.shorten(self.grace_s)
@@ -369,6 +377,7 @@ def run_boot(
         outcome,
         guest.errors + document.errors + _count_error(boot, document),
         watch.seconds,
+        watch.gap_s,
     )
 
 
