@@ -77,7 +77,12 @@ static void be_urgent(void)
 
 void system_prepare(void)
 {
+	/* A word of the kernel command line; see ktap.h. */
+	const char *bounds = getenv("LAB_BOUNDS");
+
 	clearenv();
+	if (bounds)
+		setenv("LAB_BOUNDS", bounds, 1);
 	setenv("PATH",
 	       PROGRAM_DIR ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("HOME", "/root", 1);
