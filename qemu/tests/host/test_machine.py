@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lab import LabError
-from lab.guest.machine import Files, Machine
+from lab.arch import ARCH
+from lab.guest.machine import Files, Machine, host_clock_words
 from lab.guest.nics import RECEIVER_SLOT, Nic, pairs
 from lab.paths import Paths
 
@@ -208,3 +209,16 @@ def test_ports_refused(ports: int) -> None:
     """As many as there are slots."""
     with pytest.raises(LabError, match=f"ports {ports}: allowed are 1 to 8"):
         pairs(ports)
+
+
+def test_an_emulated_clock_counts_as_the_host_s(tmp_path: Path) -> None:
+    """Where the host says for certain how fast that is."""
+    cpuinfo = tmp_path / "cpuinfo"
+    assert host_clock_words(cpuinfo) == ()
+    text = "cpu MHz\t\t: 2099.998\nflags\t\t: fpu constant_tsc {}\n\n"
+    cpuinfo.write_text(text.format("hypervisor") * 2)
+    known = ("tsc_early_khz=2099998",) if ARCH.name == "x86_64" and not ARCH.foreign else ()
+    assert host_clock_words(cpuinfo) == known
+    cpuinfo.write_text(text.format("aperfmperf"))
+    assert host_clock_words(cpuinfo) == ()
+    assert "tsc_early_khz=1000000" in Machine(accel="icount").command_line()
