@@ -57,13 +57,16 @@ def commit(top: Path) -> str:
     return done.stdout.strip() or "none"
 
 
-def keep(paths: Paths, ledger: Path, now: float) -> Path:
-    """Copy the findings of a run that has ended; of old runs only what was run again stays."""
+def keep(paths: Paths, ledger: Path, now: float, logs: Path) -> Path:
+    """Copy the findings of a run that has ended; of old runs only what was run again stays.
+
+    logs has the summary and what the stages said.
+    """
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     target = ledger / f"{commit(paths.top)}-{stamp}"
     target.mkdir(parents=True, exist_ok=True)
     for pattern in LOGS:
-        for file in paths.logs.glob(pattern):
+        for file in (*paths.logs.glob(pattern), *logs.glob(pattern)):
             shutil.copyfile(file, target / file.name)
     for file in target.glob(RED):
         for console in map(Path, json.loads(file.read_text())):
@@ -98,12 +101,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """The verb ledger."""
     parser = subparsers.add_parser("ledger", help="keep or show what a run of the gate found")
     parser.add_argument("what", choices=("keep", "show"))
+    parser.add_argument("logs", nargs="?", type=Path, help="keep: what the stages said")
     parser.set_defaults(func=_main)
 
 
 def _main(args: argparse.Namespace) -> int:
     if args.what == "keep":
-        print(f"lab: kept in {keep(Paths.from_env(), directory(), time.time())}")
+        paths = Paths.from_env()
+        print(f"lab: kept in {keep(paths, directory(), time.time(), args.logs or paths.logs)}")
     else:
         print(shown(directory()), end="")
     return 0

@@ -15,11 +15,12 @@ from lab.paths import Paths
 def logged(tmp_path: Path, again: tuple[str, ...] = ()) -> Paths:
     """An output directory as a run with a red boot leaves it."""
     paths = Paths(tmp_path / "top", tmp_path / "out")
+    (tmp_path / "stages").mkdir(exist_ok=True)
     console = paths.logs / "guest/suite/console.log"
     console.parent.mkdir(parents=True, exist_ok=True)
     console.write_text("the kernel's words\n")
-    (paths.logs / "ci.txt").write_text("ci: test: failed, exit 2, 9 min\n")
-    (paths.logs / "ci-test.log").write_text("...\nFAILED suite-one\nAGAIN ok: suite-two\n")
+    (tmp_path / "stages/ci.txt").write_text("ci: test: failed, exit 2, 9 min\n")
+    (tmp_path / "stages/ci-test.log").write_text("...\nFAILED suite-one\nAGAIN ok: suite-two\n")
     (paths.logs / "flaky-guest.json").write_text(json.dumps(again))
     (paths.logs / "red-guest.json").write_text(json.dumps([str(console), "/gone/console.log"]))
     return paths
@@ -34,7 +35,7 @@ def test_a_run_is_kept_and_shown(tmp_path: Path) -> None:
     where = tmp_path / "ledger"
     with pytest.raises(LabError, match="no run"):
         ledger.shown(where)
-    run = ledger.keep(logged(tmp_path), where, 0)
+    run = ledger.keep(logged(tmp_path), where, 0, tmp_path / "stages")
     assert run.name == "none-19700101T000000Z"
     assert (run / "console-suite.log").read_text() == "the kernel's words\n"
     said = ledger.shown(where)
@@ -47,7 +48,7 @@ def test_old_runs_keep_what_was_run_again_older_ones_nothing(tmp_path: Path) -> 
     assert not ledger.known(where)
     paths = logged(tmp_path, ("suite-two",))
     for number in range(ledger.LAST_RUNS + 2):
-        ledger.keep(paths, where, number)
+        ledger.keep(paths, where, number, tmp_path / "stages")
     kept = ledger.runs(where)
     assert len(kept) == ledger.LAST_RUNS and kept[0].name.endswith("T000002Z")
     whole = [run for run in kept if (run / "console-suite.log").is_file()]

@@ -213,6 +213,7 @@ def test_ci_fails_when_any_of_its_parts_does(tmp_path: Path, failing: str) -> No
     last = STAGES.index(failing) if failing in STAGES else len(STAGES)
     wanted = [*STAGES[: last + 1], *(["green"] if failing == "none" else [])]
     assert said == wanted
+    assert not (tmp_path / "checkout/build").exists()
     (run,) = (tmp_path / "ledger").iterdir()
     assert (run / "ci.txt").read_text().count("ok, 0 min") == last
     assert {file.name for file in run.glob("ci-*.log")} == {
