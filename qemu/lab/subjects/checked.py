@@ -83,7 +83,15 @@ def _programs(boot: Boot, names: tuple[str, ...]) -> tuple[Program, ...]:
     for name in names:
         if name not in there:
             raise LabError(f"{boot.name}: no program '{name}' for the kernel with checks", 1)
-    return tuple(replace(there[name], name=f"{boot.name}/{name}") for name in names or there)
+    # What brings tools of the root image, and shows that they are there, comes first.
+    ready = [name for name, program in there.items() if program.image]
+    wanted = dict.fromkeys((*ready, *names) if names else there)
+    return tuple(replace(there[name], name=f"{boot.name}/{name}") for name in wanted)
+
+
+def _appended(words: Iterable[str]) -> tuple[str, ...]:
+    """Words of a kernel command line, of which the last value of each name holds."""
+    return tuple({word.partition("=")[0]: word for word in words}.values())
 
 
 def _boot(group: Group, known: Mapping[str, Boot]) -> Boot:
@@ -95,7 +103,7 @@ def _boot(group: Group, known: Mapping[str, Boot]) -> Boot:
         cpus=max(one.cpus for one in machines),
         root=any(one.root for one in machines),
         modules=tuple(dict.fromkeys(name for one in machines for name in one.modules)),
-        append=tuple(dict.fromkeys(word for one in machines for word in one.append)),
+        append=_appended(word for one in machines for word in one.append),
         devices=tuple(word for one in machines for word in one.devices),
     )
     return replace(
