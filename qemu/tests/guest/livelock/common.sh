@@ -58,6 +58,7 @@ if [ -e $running ]; then
 fi
 : >$running
 # The command that failed is the last one that is told.
+# shellcheck disable=SC2154 # status is set in the trap itself
 trap '{ status=$?; set +ex; } 2>/dev/null; end $status' EXIT
 
 # A rate, a share or a time, in real time: a late tick of the host is no fault of what is

@@ -28,6 +28,7 @@ $1 == many && $4 == 300 && $8 == "75.0" && $9 > 0 { good++ }
 $1 == few && $4 == 100 && $8 == "25.0" && $9 > 0 { good++ }
 END { exit cpu != 2 || good != 4 }' /tmp/out
 # ten points are seven standard deviations
+# shellcheck disable=SC2016 # they are awk's
 bound awk -v many="$many" -v few="$few" '
 function far(got, due) { return got < due - 10 || got > due + 10 }
 $1 == many && far($9, 75) || $1 == few && far($9, 25) { bad++ }

@@ -23,8 +23,8 @@ fast_commits() {
 
 # So many flushes and fast commits, and each part that is to act has.
 enough() {
-	set -- $(cat /sys/block/vdb/stat)
-	[ "${16}" -ge "$flushes" ] || return
+	# The 16th number of the line.
+	[ "$(awk '{ print $16 }' /sys/block/vdb/stat)" -ge "$flushes" ] || return
 	[ "$fast" -eq 0 ] || [ "$(fast_commits)" -ge "$fast" ] || return
 	for part in $acts; do
 		grep -q "^$part [1-9]" /sys/kernel/debug/wrais/stat || return

@@ -7,7 +7,7 @@
 item=/sys/kernel/config/nullb/requests
 writer=
 clean() {
-	[ ! "$writer" ] || kill $writer 2>/dev/null || true
+	[ ! "$writer" ] || kill "$writer" 2>/dev/null || true
 	wait
 	echo 0 >$item/power
 	rmdir $item
