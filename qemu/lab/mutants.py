@@ -9,6 +9,7 @@ at once, unless --trust says that it has just been seen.
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
@@ -18,7 +19,7 @@ from enum import StrEnum
 from fnmatch import fnmatch
 from pathlib import Path
 
-from lab import LabError, selects
+from lab import LabError
 from lab.host.overlay import Overlay, overlay, refusal
 from lab.paths import Paths
 from lab.suite import TIERS
@@ -255,9 +256,26 @@ def verify(paths: Paths, mutants: Sequence[Mutant]) -> None:
             raise LabError(f"without a mutant, too: {who}: {test.reason}: see {log}", exit_code=1)
 
 
+def selecting(paths: Paths, expressions: Sequence[str], tier: str) -> list[bool]:
+    """For each expression, whether the tier has a test for it. Raises LabError, exit code 1."""
+    env = {**test_environment(paths, False), "LAB_TIER": tier}
+    done = subprocess.run(
+        [sys.executable, "-m", "lab.selects", str(paths.qemu)],
+        input=json.dumps([*expressions]),
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise LabError(f"pytest collects nothing: {done.stdout[-500:]}{done.stderr[-500:]}", 1)
+    found: list[bool] = json.loads(done.stdout)
+    return found
+
+
 def of_tier(paths: Paths, mutants: Sequence[Mutant], tier: str) -> tuple[list[str], list[str]]:
     """Names of the mutants for which the tier has a test, and of the others."""
-    found = selects.selecting(paths, [mutant.caught_by for mutant in mutants], tier)
+    found = selecting(paths, [mutant.caught_by for mutant in mutants], tier)
     pairs = [(mutant.name, there) for mutant, there in zip(mutants, found, strict=True)]
     return [name for name, there in pairs if there], [name for name, there in pairs if not there]
 

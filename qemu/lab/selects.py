@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which expressions for pytest -k select a test of a tier, as pytest itself reads them."""
+"""Which expressions for pytest -k select a test of a tier, as pytest itself reads them.
+
+A program of its own, python3 -m lab.selects QEMU: expressions as JSON on standard input, for each
+true or false on standard output. LAB_TIER and the like are those of make test.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
 import sys
-from collections.abc import Sequence
 
 import pytest
 from _pytest.mark import KeywordMatcher
 from _pytest.mark.expression import Expression
-
-from lab import LabError
-from lab.paths import Paths
 
 
 class Collected:
@@ -27,24 +25,6 @@ class Collected:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """What has been selected."""
         self.items = [*session.items]
-
-
-def selecting(paths: Paths, expressions: Sequence[str], tier: str) -> list[bool]:
-    """For each expression, whether the tier has a test for it. Raises LabError, exit code 1."""
-    env = {**os.environ, "LAB_TIER": tier, "LAB_KERNEL": "guest", "LAB_OUT": str(paths.out)}
-    env["PYTHONPATH"] = str(paths.qemu)
-    done = subprocess.run(
-        [sys.executable, "-m", "lab.selects", str(paths.qemu)],
-        input=json.dumps([*expressions]),
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise LabError(f"pytest collects nothing: {done.stdout[-500:]}{done.stderr[-500:]}", 1)
-    found: list[bool] = json.loads(done.stdout)
-    return found
 
 
 def main(qemu: str) -> int:
