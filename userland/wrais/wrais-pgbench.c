@@ -174,6 +174,9 @@ static pid_t start(const char *const *argv)
 		_exit(EXIT_FAILED);
 	if (prctl(PR_SET_PDEATHSIG, SIGQUIT) || getppid() != parent)
 		_exit(EXIT_FAILED);
+	/* A shell has both ignored in what it starts in the background, and so are they below. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	execvp(argv[0], (char *const *)argv);
 	dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
 	_exit(EXIT_FAILED);
