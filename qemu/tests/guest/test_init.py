@@ -15,6 +15,7 @@ from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome
 from lab.guest.vm import run_boot, run_command
 from lab.paths import Paths
+from lab.suite import BOUNDS_OFF
 
 WALL_S = 300.0
 
@@ -145,6 +146,14 @@ def test_whole_run(result: BootResult) -> None:
     """Bad entries do not disturb the guest: it goes on, and powers off."""
     assert result.outcome is Outcome.DONE and result.errors == [] and result.splats == []
     assert not result.ok
+
+
+def test_the_switch_for_bounds_reaches_programs(boots: Boots) -> None:
+    """Of the kernel's command line nothing else does."""
+    machine = boots.machine.with_append(BOUNDS_OFF, "LAB_OTHER=1")
+    told = sh("told", 'echo "$LAB_BOUNDS,$LAB_OTHER"')
+    run = boots.run(Boot("bounds", machine, (told,)))
+    assert run.ok and run.program("told").output == ["off,"]
 
 
 def test_deferred(boots: Boots) -> None:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A bound is judged unless LAB_BOUNDS=off; what has to happen is judged always."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.guest.boot import Judged
+from lab.paths import CHECKED
+from lab.subjects.registry import suites
+from lab.suite import BOUNDS_OFF
+from tests.host import native
+
+SOURCES = (
+    "qemu/tests/host/ktap_bound.c",
+    *(f"userland/lib/{n}.c" for n in ("ktap", "args", "files")),
+)
+
+
+@pytest.fixture(scope="module")
+def missing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two tests: the first one misses a bound."""
+    return native.build(tmp_path_factory.mktemp("bound"), *SOURCES)
+
+
+def run(missing: Path, bounds: str | None, *args: str) -> tuple[int, list[str]]:
+    """Its exit status, and its lines but for the two at the top."""
+    env = {name: value for name, value in os.environ.items() if name != "LAB_BOUNDS"}
+    env |= {"LAB_BOUNDS": bounds} if bounds is not None else {}
+    done = subprocess.run(
+        [missing, *args], env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+    return done.returncode, done.stdout.splitlines()[2:]
+
+
+@pytest.mark.parametrize("bounds", [None, "on", ""])
+def test_a_bound_is_judged(missing: Path, bounds: str | None) -> None:
+    assert run(missing, bounds) == (1, ["# 3 of 4 %", "not ok 1 missed", "ok 2 happened"])
+
+
+def test_a_bound_is_noted_where_bounds_are_off(missing: Path) -> None:
+    lines = ["# bound missed: 3 of 4 %", "# it goes on", "ok 1 missed"]
+    assert run(missing, "off") == (0, [*lines, "ok 2 happened"])
+
+
+def test_what_has_to_happen_is_judged_all_the_same(missing: Path) -> None:
+    status, lines = run(missing, "off", "fails")
+    assert status == 1 and lines[-2:] == ["# it did not", "not ok 2 happened"]
+
+
+def test_the_gate_judges_no_bound_in_real_time() -> None:
+    """And all of them in virtual time."""
+    for kernel in ("guest", "debug"):
+        for boot in suites(kernel, kernel in CHECKED, "gate"):
+            assert (BOUNDS_OFF in boot.machine.append) is boot.machine.real_time, boot.name
+            assert not any(boot.judged(p) is Judged.TIMED for p in boot.programs), boot.name
+
+
+def test_the_long_tests_judge_bounds_on_the_normal_kernel() -> None:
+    found = suites("guest", False, "long")
+    assert any(boot.judged(p) is Judged.TIMED for boot in found for p in boot.programs)
+    assert not any(BOUNDS_OFF in boot.machine.append for boot in found)
