@@ -41,7 +41,7 @@ pytest = LAB_TIER=$(or $(TIER),gate) $(venv) -m pytest -c qemu/pyproject.toml --
 	-o cache_dir=$(O)/pytest --junitxml=$(O)/logs/junit-$@.xml $(only)
 static := series house checkpatch shellcheck ruff mypy
 .NOTPARALLEL:
-.PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules userland rootfs \
+.PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules files userland rootfs \
 	install run test test-fast test-long ci-last test-crash test-debug test-mutants test-matrix test-torture kunit check \
 	check-series check-bases htmldocs deb patches-export test-packages bench report figures compare trace demo lava-job kcidb tags compile_commands.json clean mrproper
 
@@ -60,7 +60,7 @@ help:
 #?
 #? Build
 #?   all                    kernel, modules, userland, rootfs
-#?   kernel modules         the kernel and its modules, $(O)/kernel-guest; the modules alone
+#?   kernel modules files   $(O)/kernel-guest; its modules alone; and those of XFS, btrfs, f2fs
 #?   kernel-debug, -plain, -torture, -vng  checks itself; no privileged I/O; torture; for virtme-ng
 #?   userland rootfs        the programs of the guest, $(O)/userland; its image, $(O)/rootfs.sqfs
 #?   install                our tools and man pages on this machine (DESTDIR= prefix=)
@@ -117,8 +117,8 @@ $(set): prepare
 	@$(lab) config $(firstword $(subst -, ,$@)) --kernel $(variant) $(llvm)
 
 all: $(needs) $(guest)
-kernel modules: config
-	@$(lab) kernel $(filter modules,$@) $(build)
+kernel modules files: config
+	@$(lab) kernel $(filter-out kernel,$@) $(build)
 $(kind:%=kernel-%): kernel-%: config-%
 	@$(lab) kernel --kernel $* $(build)
 userland install: need-userland
@@ -144,20 +144,20 @@ test-fast: need-check $(filter-out unchanged kernel,$(tested)) prepare
 test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) $(addprefix --ignore=qemu/tests/,\
 		packages $(if $(filter no,$(HOST)),host))
-test-long: $(tested) unchanged-debug kernel-debug
+test-long: $(tested) files unchanged-debug kernel-debug
 	@$(vlab) long $(PART)
 ci-last: python3
 	@$(lab) ledger show
 test-packages: need-image+emulator+disk $(O)/venv/lock deb
 	@$(pytest) qemu/tests/packages
 test-crash: TIER := long
-test-crash: $(tested)
+test-crash: $(tested) files
 	@LAB_KERNEL=guest LAB_CRASH_STATES=3180 $(call pytest,crash) qemu/tests/guest
 test-debug test-torture: test-%: $(filter-out unchanged kernel,$(tested)) unchanged-% kernel-%
 	@LAB_KERNEL=$* $(if $(filter debug,$*),LAB_SHORT=1) $(pytest) qemu/tests/guest
 test-matrix: need-matrix prepare $(filter-out unchanged kernel,$(tested))
 	@$(vlab) matrix $(build) $(only) $(foreach name,$(value MATRIX),$(call quote,$(name)))
-test-mutants: $(tested)
+test-mutants: $(tested) files
 	@$(vlab) mutants $(foreach name,$(value MUTANTS),$(call quote,$(name)))
 kunit: $(tested)
 	@LAB_KERNEL=guest $(call pytest,kunit) qemu/tests/guest
@@ -169,7 +169,7 @@ check-bases: check-series
 	@$(lab) bases
 htmldocs: need-htmldocs prepare
 	@$(lab) check htmldocs
-bench: $(tested) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
+bench: $(tested) $(if $(filter-out wrais,$(EXP)),,files) $(if $(QUICK)$(filter-out wrais livelock,$(EXP)),,kernel-plain)
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
 report figures compare: need-report $(O)/venv/lock
 	@$(vlab) $@ $(if $(filter compare,$@),$(call quote,$(value A)) $(call quote,$(value B)),$(exp))

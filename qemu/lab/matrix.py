@@ -68,7 +68,7 @@ def build(paths: Paths, name: str, llvm: bool, verbose: bool) -> None:
     """Configure it, with the proof that its fragment holds, and build it. Raises LabError."""
     kconfig.write(paths, name, llvm)
     kconfig.unchanged(paths, name)
-    kernel.build(paths, name, kernel.BUILT["all"], llvm, verbose)
+    kernel.build(paths, name, kernel.targets(name), llvm, verbose)
 
 
 def judge(name: str, status: int, report: str) -> Result:

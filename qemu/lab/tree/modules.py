@@ -26,6 +26,8 @@ def find(paths: Paths, variant: str, names: Iterable[str]) -> dict[str, Path]:
         file = there.get(name)
         if file is None or not file.is_file():
             known = ", ".join(sorted(there)) or "none"
-            raise LabError(f"module {name} is missing (built: {known}): make kernel", exit_code=1)
+            raise LabError(
+                f"module {name} is missing (built: {known}): make kernel, or make files", 1
+            )
         found[name] = file
     return found

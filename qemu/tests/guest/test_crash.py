@@ -131,10 +131,14 @@ def named_disk(number: int, image: Path) -> tuple[str, ...]:
     )
 
 
-def booted(paths: Paths, guest: Machine, name: str, program: Program) -> BootResult:
-    """Boot for one program, which must end well."""
+def booted(
+    paths: Paths, guest: Machine, name: str, program: Program, modules: tuple[str, ...]
+) -> BootResult:
+    """Boot for one program behind some modules, which must end well."""
     logs = paths.logs / kernel_variant(os.environ) / name
-    run = run_boot(paths, Boot(name, guest, (program,)), logs, lost_s=2 * program.timeout_s)
+    loads = (Program(f"load-{module}", ("@insmod", module)) for module in modules)
+    boot = Boot(name, replace(guest, modules=modules), (*loads, program))
+    run = run_boot(paths, boot, logs, lost_s=2 * program.timeout_s)
     assert run.ok, f"{run.console}: {run.problems()}"
     return run
 
@@ -160,7 +164,8 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> cra
     words = (parts, layout.fs.type, layout.options, *size, *amount, *acts)
     program = scenario("wrais/crash-write", *words)
     guest = machine(logged_disk(disk, log), layout.cpus)
-    counted = counters(booted(paths, guest, f"crash-{layout.name}", program), program)
+    run = booted(paths, guest, f"crash-{layout.name}", program, layout.fs.modules)
+    counted = counters(run, program)
     assert {name for name in layout.acts if counted[name]} == set(acts), counted
     there = counted.get("fast_commits", 0)
     assert there >= fast if layout.fast else not there, counted
@@ -238,7 +243,8 @@ def replayed(paths: Paths, layout: Layout, states: Sequence[Path]) -> None:
     disks = [word for n, state in enumerate(states) for word in named_disk(n, state)]
     replays = scenario("wrais/crash-replay", layout.fs.type)
     replays = replace(replays, provokes=(Kind.JBD2, Kind.EXT4))
-    run = booted(paths, machine(tuple(disks)), f"crash-{layout.name}-replay", replays)
+    guest = machine(tuple(disks))
+    run = booted(paths, guest, f"crash-{layout.name}-replay", replays, layout.fs.modules)
     assert sorted(run.lines(replays)) == sorted(f"replayed {state.name}" for state in states)
 
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from lab import LabError
 from lab.arch import ARCH
-from lab.paths import Paths
+from lab.paths import PACKAGE, Paths
 from lab.tree import kernel, patches
 from tests.host.fake_kernel import FakeMake, fake_make, prepared, set_series, tarball
 
@@ -125,6 +126,20 @@ def test_another_checkout_takes_the_objects(tmp_path: Path) -> None:
     assert objects[0] == objects[1]
     assert b"\0kernel/fork.c\0" in objects[0].replace(b"\0\0", b"\0")
     assert b"../linux" not in objects[0]
+
+
+def test_file_systems_are_compiled_on_demand() -> None:
+    """Most have no use for them; a kernel that is installed has all."""
+    fewer, all_of_it = kernel.targets("guest"), kernel.targets("guest", "files")
+    assert "CONFIG_XFS_FS=" in fewer
+    assert all_of_it == kernel.targets(PACKAGE) == kernel.BUILT["all"] == fewer[-2:]
+
+
+def test_what_is_compiled_on_demand_is_a_module(lab_paths: Paths) -> None:
+    """Without it the image would be another one; and what else is one, guests always have."""
+    config = (lab_paths.configs / "guest.config").read_text()
+    named = re.findall(r"^CONFIG_(\w+_FS)=m$", config, re.M)
+    assert set(named) == {name for name in kernel.FILES if name.endswith("_FS")}
 
 
 def test_our_make_variables_do_not_leak(

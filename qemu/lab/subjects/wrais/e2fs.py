@@ -25,6 +25,7 @@ class E2fs:
     fs: Ext4
     by_kernel: bool = False
     type: str = "ext4"
+    modules: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

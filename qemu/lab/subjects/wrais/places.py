@@ -20,14 +20,19 @@ LOWER = "/run/lower"
 SIZE_MB = slowdisk.SIZE_MB
 FS = Ext4(size_mb=SIZE_MB, block=4096, journal_mb=32)
 
-XFS_FS = Mkfs("xfs", SIZE_MB, ("-q", "-s", "size=4096", "-l", "size=64m", "-m", f"uuid={FS_UUID}"))
+XFS_FS = Mkfs(
+    "xfs",
+    SIZE_MB,
+    ("-q", "-s", "size=4096", "-l", "size=64m", "-m", f"uuid={FS_UUID}"),
+    ("libcrc32c", "xfs"),
+)
 BTRFS_FS = Mkfs(
     "btrfs",
     SIZE_MB,
     ("-q", "-d", "single", "-m", "dup", "-U", FS_UUID),
     (
         *("xxhash", "zstd_common", "zstd_compress", "zstd_decompress", "zlib_deflate"),
-        *("lzo_compress", "lzo_decompress", "xor", "raid6_pq", "btrfs"),
+        *("lzo_compress", "lzo_decompress", "xor", "raid6_pq", "libcrc32c", "btrfs"),
     ),
 )
 F2FS_FS = Mkfs("f2fs", SIZE_MB, ("-q", "-w", "4096", "-U", FS_UUID), ("crc32_generic", "f2fs"))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.guest.mkfs import Mkfs
 from lab.host.program import run
+from lab.subjects.wrais import places
 from lab.subjects.wrais.crash import Border
 from lab.subjects.wrais.promise import Kind, Problem
 
@@ -27,6 +28,7 @@ class Xfs:
     log_mb: int
     groups: int = 2
     type: str = "xfs"
+    modules: tuple[str, ...] = places.XFS_FS.modules
 
     @property
     def size(self) -> int:
