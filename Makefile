@@ -139,8 +139,7 @@ $(O)/venv/lock: qemu/requirements.lock
 run: $(if $(DRY),python3,$(needs)+emulator $(guest))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
 test-fast: need-check $(filter-out unchanged kernel,$(tested)) prepare
-	@$(vlab) check $(static)
-	@LAB_KERNEL=guest $(pytest) qemu/tests/host
+	@$(vlab) check $(static) --beside env LAB_KERNEL=guest $(pytest) qemu/tests/host
 test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) $(addprefix --ignore=qemu/tests/,\
 		packages $(if $(filter no,$(HOST)),host))

@@ -305,13 +305,34 @@ def run(paths: Paths, names: Sequence[str]) -> int:
     failed = 0
     for check in CHECKS:
         if check.name in names:
-            problems = check.run(paths)
-            failed += bool(problems)
-            print(f"{check.name}: {len(problems)} problems" if problems else f"{check.name}: ok")
-            for problem in problems:
-                print(f"  {problem}")
-            sys.stdout.flush()
+            failed += tell(check.name, check.run(paths))
     return 1 if failed else 0
+
+
+def tell(name: str, problems: Sequence[str]) -> bool:
+    """Print what a check found. Returns whether it found any problem."""
+    print(f"{name}: {len(problems)} problems" if problems else f"{name}: ok")
+    for problem in problems:
+        print(f"  {problem}")
+    sys.stdout.flush()
+    return bool(problems)
+
+
+def run_beside(paths: Paths, names: Sequence[str], command: Sequence[str]) -> int:
+    """Run a command beside the checks named, which are told of behind it.
+
+    Returns 1 if a check found a problem, else the status of the command.
+    """
+    chosen = [check for check in CHECKS if check.name in names]
+    beside = subprocess.Popen(command)
+    try:
+        found = [(check.name, check.run(paths)) for check in chosen]
+        status = beside.wait()
+    finally:
+        beside.terminate()
+        beside.wait()
+    failed = [tell(name, problems) for name, problems in found]
+    return 1 if any(failed) else status
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -319,6 +340,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = subparsers.add_parser("check", help="static checks of patches, C and Python")
     names = [check.name for check in CHECKS]
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; default: all")
+    parser.add_argument("--beside", nargs=argparse.REMAINDER, help="run this command meanwhile")
     parser.set_defaults(func=_main)
 
 
@@ -328,4 +350,5 @@ def _main(args: argparse.Namespace) -> int:
         if name not in known:
             raise LabError(f"check '{name}': allowed are {', '.join(known)}")
     os.environ["LC_ALL"] = "C"
-    return run(Paths.from_env(), args.name or known)
+    paths, chosen = Paths.from_env(), args.name or known
+    return run_beside(paths, chosen, args.beside) if args.beside else run(paths, chosen)

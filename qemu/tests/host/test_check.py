@@ -3,6 +3,7 @@
 
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -225,6 +226,46 @@ def test_run_says_ok_or_lists_the_problems(
     assert check.run(paths, ["a"]) == 0
     assert check.run(paths, ["a", "b"]) == 1
     assert capsys.readouterr().out == "a: ok\na: ok\nb: 1 problems\n  x.c:1: no\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "wanted"), [("a", 0, 0), ("a", 5, 5), ("b", 0, 1), ("b", 5, 1)]
+)
+def test_a_command_runs_beside_the_checks(
+    paths: Paths,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    name: str,
+    status: int,
+    wanted: int,
+) -> None:
+    """The check sees what the command does meanwhile; both have a say in the status."""
+    there = tmp_path / "there"
+
+    def seen(problems: list[str]) -> list[str]:
+        deadline = time.monotonic() + 30
+        while not there.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return problems
+
+    some = (check.Check("a", lambda _: seen([])), check.Check("b", lambda _: seen(["no"])))
+    monkeypatch.setattr(check, "CHECKS", some)
+    command = ["sh", "-c", f"touch {there}; exit {status}"]
+    assert check.run_beside(paths, [name], command) == wanted
+
+
+def test_a_check_that_cannot_run_ends_the_command(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Paths) -> list[str]:
+        raise LabError("no tool")
+
+    monkeypatch.setattr(check, "CHECKS", (check.Check("a", broken),))
+    start = time.monotonic()
+    with pytest.raises(LabError, match="no tool"):
+        check.run_beside(paths, ["a"], ["sleep", "60"])
+    assert time.monotonic() < start + 30
 
 
 def test_sphinx_and_kernel_doc_are_heard(lab_paths: Paths, tmp_path: Path) -> None:
