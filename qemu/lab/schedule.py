@@ -161,7 +161,12 @@ class Schedule:
 
     def _run_again(self) -> None:
         """All boots have had their turn: no other one runs now."""
-        wanted = self._once_more(self._held) if self._once_more else []
+        try:
+            wanted = self._once_more(self._held) if self._once_more else []
+        except Exception as error:
+            for first in self._held:
+                self._results[first.boot.name].set_exception(error)
+            return
         for first in self._held:
             future = self._results[first.boot.name]
             if first not in wanted or self._stopped:

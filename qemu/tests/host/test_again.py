@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lab import again
+from lab import LabError, again
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Kind, Splat
 from lab.guest.ktap import Status
@@ -160,3 +160,15 @@ def test_nothing_is_run_again_unless_it_is_asked_for() -> None:
     runner = Twice("b")
     (one,) = Schedule([boot()], runner, 1).all()
     assert not one.ok and len(runner.ran) == 1
+
+
+def test_what_cannot_be_chosen_is_the_error_of_all_that_waits() -> None:
+    """A broken ledger must not leave a result that never comes."""
+
+    def broken(_: Sequence[BootResult]) -> list[BootResult]:
+        raise LabError("ledger: not readable")
+
+    schedule = Schedule((boot("one"), boot("other")), Twice("b"), 1, once_more=broken)
+    for name in ("one", "other"):
+        with pytest.raises(LabError, match="ledger"):
+            schedule.of(name)
