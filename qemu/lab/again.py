@@ -42,8 +42,7 @@ def forgivable(result: BootResult) -> bool:
     if any(program.argv[0] == LEAKS for program in programs):
         return False
     events = all(result.boot.judged(program) is Judged.EVENT for program in programs)
-    virtual = not (result.boot.machine.real_time or result.boot.machine.root)
-    return events and not virtual and bool(programs or hung)
+    return events and not result.boot.machine.exact and bool(programs or hung)
 
 
 def chosen(results: Sequence[BootResult], before: Mapping[str, int]) -> list[BootResult]:

@@ -20,10 +20,10 @@ from lab.guest.boot import Boot
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
-from lab.paths import CHECKED, Paths
+from lab.paths import Paths
 from lab.schedule import Chooser, Schedule
 from lab.subjects.registry import left_out, suites
-from lab.suite import kernel_variant, tier
+from lab.suite import kernel_variant, only_noted, tier
 from tests import identity, skips
 from tests.apart import Apart
 
@@ -200,19 +200,15 @@ def _once_more() -> Chooser | None:
         return None
     before = ledger.known(ledger.directory())
     # Of the kernel with checks only a hang is a verdict that a second run can change.
-    hangs = _gate_of_checks()
+    hangs = only_noted(kernel_variant(os.environ))
     return lambda results: again.chosen(
         [result for result in results if not hangs or result.outcome in again.HUNG], before
     )
 
 
-def _gate_of_checks() -> bool:
-    return kernel_variant(os.environ) in CHECKED and tier(os.environ) == "gate"
-
-
 def _noted(results: Iterable[BootResult]) -> Iterator[str]:
     """What failed on the kernel with checks, where that is up to the normal kernel to judge."""
-    for result in results if _gate_of_checks() else ():
+    for result in results if only_noted(kernel_variant(os.environ)) else ():
         for program in result.programs:
             if program.status is Status.FAIL:
                 yield f"NOTED {result.boot.name}-{program.name}: {program.reason}"

@@ -170,8 +170,7 @@ class Boot:
         """What the verdict on a program of this boot is worth."""
         if program.timed:
             return Judged.TIMED
-        exact = not (self.machine.real_time or self.machine.root)
-        return Judged.EXACT if exact else Judged.EVENT
+        return Judged.EXACT if self.machine.exact else Judged.EVENT
 
     @property
     def _slowness(self) -> int:

@@ -136,6 +136,11 @@ class Machine:
         return self.accel != "icount"
 
     @property
+    def exact(self) -> bool:
+        """It does the same each time: in virtual time, and without a disk, which is the host's."""
+        return not (self.real_time or self.root)
+
+    @property
     def board(self) -> str:
         """QEMU's machine."""
         return ARCH.boards[not self.real_time]
