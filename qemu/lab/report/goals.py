@@ -48,6 +48,13 @@ class Verdict:
         return "yes" if self.met else "no"
 
     @property
+    def outcome(self) -> str:
+        """met, missed, `-` (not judged); a stretch is not reached where a goal is missed."""
+        if self.met is None:
+            return "-"
+        return "met" if self.met else "not reached" if self.stretch else "missed"
+
+    @property
     def stretch(self) -> bool:
         """Whether it is only wished for."""
         return self.name.endswith(STRETCH)
@@ -244,7 +251,7 @@ def best_peer(goal: Goal, records: Sequence[Record], peers: Collection[str]) -> 
 
 def missed(verdicts: Sequence[Verdict]) -> list[str]:
     """Names of the goals that were measured and not met; a stretch is none of them."""
-    return [v.name for v in verdicts if v.met is False and not v.stretch]
+    return [verdict.name for verdict in verdicts if verdict.outcome == "missed"]
 
 
 def goals_json(verdicts: Sequence[Verdict]) -> str:

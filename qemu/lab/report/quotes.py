@@ -127,7 +127,7 @@ def quotes(lines: Sequence[str]) -> Iterator[Quote]:
 def _goals(verdicts: Sequence[Verdict], document: str) -> tuple[Sequence[str], list[list[str]]]:
     """The goals that a document quotes, if they were measured; what was missed says so."""
     rows = [
-        [one.name, one.bound, one.measured + (", missed" if one.met is False else "")]
+        [one.name, one.bound, one.measured + (f", {one.outcome}" if one.met is False else "")]
         for one in verdicts
         if document in one.quoted and one.measured != NOT_MEASURED
     ]

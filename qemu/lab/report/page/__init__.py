@@ -117,7 +117,7 @@ def _goal(verdict: Verdict) -> dict[str, str]:
         "name": verdict.name,
         "bound": verdict.bound,
         "measured": verdict.measured,
-        "word": {True: "met", False: "missed", None: "-"}[verdict.met],
+        "word": verdict.outcome,
     }
 
 
@@ -181,6 +181,7 @@ def _context(paths: Paths, library: Path, pictured: Collection[str]) -> dict[str
         "sections": sections,
         "met": words.count("met"),
         "missed": words.count("missed"),
+        "stretches": words.count("not reached"),
         "unjudged": words.count("-"),
         "charts": _json(charts),
         "style": style,
