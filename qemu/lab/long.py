@@ -4,24 +4,27 @@
 All tests of both tiers on the normal kernel; each timed program and each timed test of the host
 five times, judged by how many of them pass; each suite in virtual time with five seeds; all
 suites on the kernel with checks; states after a crash. $(O)/logs/long.json has a row for each
-with n, how many passed, and the spread of its seconds.
+with n, how many passed, and n and spread of its seconds and of each figure that it printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
 from lab.guest.boot import Boot, Judged
-from lab.guest.result import BootResult
+from lab.guest.ktap import Case
+from lab.guest.result import BootResult, ProgramResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
 from lab.schedule import Schedule
@@ -33,20 +36,43 @@ SEEDS = range(1, TIMES + 1)
 # Of a timed program's runs, so many have to pass.
 MOST_PASS = 3
 CRASH_STATES = 600
+# A number of a line that is a value: no part of a name, of a ratio as 3:1, or of a date.
+_NUMBER = re.compile(r"(?<![\w:.-])-?\d+(?:\.\d+)?(?![\w:]|\.\d)")
+# The number's place in what a line says.
+PLACE = "#"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least, the middle and the largest of n values."""
+
+    n: int
+    least: float
+    median: float
+    most: float
+
+
+def spread(values: Iterable[float]) -> Spread:
+    """Of one value at least."""
+    found = sorted(round(value, 3) for value in values)
+    return Spread(len(found), found[0], median(found), found[-1])
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of n runs of one thing: how many passed, of how many that have to; host seconds."""
+    """What came of n runs of one thing: how many passed, of how many that have to; host seconds.
+
+    figures has what its programs printed: by the text, with PLACE for each number, the spread
+    of each number over the runs.
+    """
 
     name: str
     n: int
     passed: int
     needed: int
-    seconds_min: float
-    seconds_median: float
-    seconds_max: float
+    seconds: Spread
     said: tuple[str, ...] = ()
+    figures: Mapping[str, list[Spread]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -57,17 +83,48 @@ class Row:
 def row(name: str, runs: Iterable[tuple[bool, float, str]], needed: int) -> Row:
     """Of runs, each whether it passed, its host seconds, and what it said if it did not."""
     all_runs = [*runs]
-    seconds = [taken for _, taken, _ in all_runs]
     return Row(
         name,
         len(all_runs),
         sum(ok for ok, _, _ in all_runs),
         needed,
-        round(min(seconds), 2),
-        round(median(seconds), 2),
-        round(max(seconds), 2),
+        spread(taken for _, taken, _ in all_runs),
         tuple(said for ok, _, said in all_runs if not ok),
     )
+
+
+def _lines(name: str, output: Iterable[str], cases: Iterable[Case]) -> Iterator[str]:
+    """What a program noted, below the names of its tests."""
+    for line in output:
+        if line.startswith("# "):
+            yield name + line.removeprefix("# ")
+    for case in cases:
+        yield from _lines(f"{name}{case.name}: ", case.output, case.subtests)
+
+
+def figures(program: ProgramResult) -> dict[str, list[float]]:
+    """The numbers of each line with a number; lines that are alike otherwise are counted."""
+    found: dict[str, list[float]] = {}
+    seen: Counter[str] = Counter()
+    for line in _lines("", program.output, program.subtests):
+        numbers = [float(number) for number in _NUMBER.findall(line)]
+        text = _NUMBER.sub(PLACE, line)
+        seen[text] += 1
+        if numbers:
+            found[text if seen[text] == 1 else f"{text} ({seen[text]})"] = numbers
+    return found
+
+
+def spreads(runs: Iterable[Mapping[str, list[float]]]) -> dict[str, list[Spread]]:
+    """Of each figure, over the runs that have it."""
+    values: dict[str, list[list[float]]] = {}
+    for run in runs:
+        for text, numbers in run.items():
+            values.setdefault(text, []).append(numbers)
+    return {
+        text: [spread(column) for column in zip(*rows, strict=True)]
+        for text, rows in values.items()
+    }
 
 
 def timed_boots(boots: Iterable[Boot]) -> list[Boot]:
@@ -96,6 +153,7 @@ def seeded_boots(boots: Iterable[Boot]) -> list[Boot]:
 def rows_of(results: Iterable[BootResult], needed: int) -> list[Row]:
     """A row for each program, of the runs of its boot; NAME.n are runs of NAME."""
     runs: dict[str, list[tuple[bool, float, str]]] = {}
+    printed: dict[str, list[Mapping[str, list[float]]]] = {}
     for result in results:
         whole = "; ".join(result.whole())
         for program in result.programs:
@@ -103,7 +161,11 @@ def rows_of(results: Iterable[BootResult], needed: int) -> list[Row]:
             name = f"{result.boot.name.rpartition('.')[0]}-{program.name}"
             said = "; ".join(filter(None, (program.reason, whole)))
             runs.setdefault(name, []).append((not bad and not whole, result.seconds, said))
-    return [row(name, each, needed) for name, each in runs.items()]
+            printed.setdefault(name, []).append(figures(program))
+    return [
+        replace(row(name, each, needed), figures=spreads(printed[name]))
+        for name, each in runs.items()
+    ]
 
 
 def booted(paths: Paths, boots: list[Boot], lanes: int | None = None) -> list[BootResult]:

@@ -11,7 +11,7 @@ import pytest
 
 from lab import long
 from lab.guest.boot import Boot, Program
-from lab.guest.ktap import Status
+from lab.guest.ktap import Case, Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult, ProgramResult
 
@@ -49,7 +49,7 @@ def test_most_of_the_runs_have_to_pass(bad: int, ok: bool) -> None:
     ]
     (row,) = long.rows_of(results, long.MOST_PASS)
     assert row.name == "real-rate" and row.n == 5 and row.passed == 5 - bad and row.ok is ok
-    assert (row.seconds_min, row.seconds_median, row.seconds_max) == (0, 2, 4)
+    assert row.seconds == long.Spread(5, 0, 2, 4)
     assert row.said == ("exit 1",) * bad
     assert bool(long.judge([row])) is not ok
 
@@ -59,6 +59,32 @@ def test_a_fault_of_the_boot_is_one_of_each_run() -> None:
     results = [replace(result(boot), errors=("no power off",)) for boot in boots]
     (row,) = long.rows_of(results, long.MOST_PASS)
     assert row.passed == 0 and row.said[0].endswith("no power off")
+
+
+def test_figures_are_what_programs_note() -> None:
+    """Numbers of each line over the runs, below the test that printed it."""
+
+    def program(ms: int, share: str) -> ProgramResult:
+        lines = [f"# task 1: {share} of 3:1 at cpu0", "# task 2: 7", "no figure 3"]
+        part = Case(1, "fsync", Status.OK, output=[f"# the longest took {ms} ms, -2 s"])
+        return ProgramResult("rate", Status.OK, (part,), lines)
+
+    boots = long.timed_boots([REAL])[:2]
+    results = [
+        BootResult(boot, [program(*said)], Path("console"))
+        for boot, said in zip(boots, ((40, "2.5"), (60, "3.5")), strict=True)
+    ]
+    (row,) = long.rows_of(results, 1)
+    assert row.figures == {
+        "task 1: # of 3:1 at cpu0": [long.Spread(2, 2.5, 3, 3.5)],
+        "task 2: #": [long.Spread(2, 7, 7, 7)],
+        "fsync: the longest took # ms, # s": [
+            long.Spread(2, 40, 50, 60),
+            long.Spread(2, -2, -2, -2),
+        ],
+    }
+    two = ProgramResult("rate", Status.OK, (), ["# took 1 s", "# took 2 s"])
+    assert long.figures(two) == {"took # s": [1], "took # s (2)": [2]}
 
 
 def test_rows_are_made_anew_one_by_one(tmp_path: Path) -> None:
