@@ -274,6 +274,9 @@ def pytest_terminal_summary(
                 yellow=True,
             )
     durations = {result.boot.name: round(result.seconds, 1) for result in results}
+    for result in results:
+        took = {f"{result.boot.name}-{p.name}": round(p.seconds, 1) for p in result.programs}
+        durations.update(took)
     logs = Paths.from_env().logs
     logs.mkdir(parents=True, exist_ok=True)
     found = schedule.finished()

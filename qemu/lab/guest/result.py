@@ -38,7 +38,8 @@ class Outcome(StrEnum):
 class ProgramResult:
     """What came of one program.
 
-    output is its standard output by lines; subtests are what it printed as KTAP.
+    output is its standard output by lines; subtests are what it printed as KTAP; seconds are
+    those of the host, about, 0 if it came to no end.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ProgramResult:
     subtests: tuple[Case, ...] = ()
     output: list[str] = field(default_factory=list)
     reason: str = ""
+    seconds: float = 0.0
 
     @property
     def code(self) -> int | None:

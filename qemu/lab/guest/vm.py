@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -138,17 +138,24 @@ class Watch:
     def __init__(self, boot: Boot, lost_s: float, silence_s: float = math.inf) -> None:
         self._boot = boot
         self._silence_s = silence_s
-        self._start = self._heard = self._looked = time.monotonic()
+        self._start = self._heard = self._looked = self._begun = time.monotonic()
         self.gap_s = 0.0
         self._deadline = self._start + lost_s
         self._program_deadline = self._deadline
         self._done = -1
+        self.took_s: list[float] = []
 
     def follow(self, done: int) -> None:
         """`done` programs have ended: the next one has its own time."""
-        if done == self._done or done >= len(self._boot.programs):
+        if done == self._done:
             return
-        self._done = done
+        now = time.monotonic()
+        if self._done >= 0:
+            # Of several that were seen at once, the first gets all of it.
+            self.took_s += [now - self._begun, *(0.0 for _ in range(done - self._done - 1))]
+        self._done, self._begun = done, now
+        if done >= len(self._boot.programs):
+            return
         limit = self._boot.program_lost_s(self._boot.programs[done])
         self._program_deadline = time.monotonic() + limit
 
@@ -310,6 +317,11 @@ def _program_results(boot: Boot, stream: Stream, outcome: Outcome) -> list[Progr
     return results
 
 
+def _with_seconds(results: list[ProgramResult], took_s: list[float]) -> list[ProgramResult]:
+    timed = zip(results, took_s, strict=False)
+    return [replace(one, seconds=took) for one, took in timed] + results[len(took_s) :]
+
+
 def _count_error(boot: Boot, document: Document) -> list[str]:
     if document.plan is None or document.plan == len(boot.programs):
         return []
@@ -371,7 +383,7 @@ def run_boot(
     document = stream.close()
     return BootResult(
         boot,
-        _program_results(boot, stream, outcome),
+        _with_seconds(_program_results(boot, stream, outcome), watch.took_s),
         files.console,
         _unprovoked(boot, guest.console.splats),
         outcome,

@@ -250,6 +250,17 @@ def test_each_program_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watch.expired
 
 
+def test_each_program_has_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two that were seen to have ended at once, the first has all."""
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000)
+    for done, later in ((0, 5), (0, 2), (1, 1), (len(PROGRAMS), 4)):
+        now += later
+        watch.follow(done)
+    assert watch.took_s == [3, 4, *[0] * (len(PROGRAMS) - 2)]
+
+
 def test_no_power_off(replay: Replay) -> None:
     """All is said and ok, but the machine does not end: a failure of its own."""
     result = replay("ok", end="hang")
