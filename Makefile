@@ -172,7 +172,8 @@ bench: $(tested) $(if $(filter-out wrais,$(EXP)),,files) $(if $(QUICK)$(filter-o
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
 report figures compare: need-report $(O)/venv/lock
 	@$(vlab) $@ $(if $(filter compare,$@),$(call quote,$(value A)) $(call quote,$(value B)),$(exp))
-demo: need-$(kernel)+userland+emulator+python+peers+report $(O)/venv/lock unchanged kernel userland
+demo: need-$(kernel)+userland+emulator+python+peers+report $(O)/venv/lock unchanged userland
+	@$(lab) kernel demo $(build)
 	@$(vlab) demo
 trace: $(tested)
 	@$(vlab) trace $(exp)

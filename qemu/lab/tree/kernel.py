@@ -29,13 +29,18 @@ REPRODUCIBLE = (
 ESTIMATE = {"guest": 1715, "debug": 1650, "plain": 1500, PACKAGE: 2510}
 
 # Modules of the file systems that only experiments of privileged I/O and crash tests mount, and
-# of what only these use. The configuration has them, so the image is the same with and without
-# them; a variable of make keeps kbuild from compiling them.
+# of what only these use; and those that tests load, but no guest of the demo. The configuration
+# has them, so the image is the same with and without them; a variable of make keeps kbuild from
+# compiling them.
 FILES = (
     *("XFS_FS", "BTRFS_FS", "F2FS_FS", "LIBCRC32C", "XXHASH", "RAID6_PQ", "XOR_BLOCKS"),
     *("ZSTD_COMMON", "ZSTD_COMPRESS", "ZSTD_DECOMPRESS"),
     *("ZLIB_DEFLATE", "LZO_COMPRESS", "LZO_DECOMPRESS"),
     *(f"CRYPTO_{name}" for name in ("BLAKE2B", "SHA256", "XXHASH", "CRC32")),
+)
+TESTED = (
+    *("IPV6", "NET_9P", "NET_9P_VIRTIO", "9P_FS", "NETFS_SUPPORT", "E1000E"),
+    *("SCHED_LOTTERY_MUTEX_TEST", "NAPI_LIVELOCK_KUNIT_TEST"),
 )
 
 # What kbuild makes for a target of ours.
@@ -44,7 +49,9 @@ BUILT = {
     "image": (ARCH.image_target,),
     "modules": ("modules",),
     "files": (ARCH.image_target, "modules"),
+    "demo": (ARCH.image_target, "modules"),
 }
+LEFT_OUT = {"files": (), "demo": (*FILES, *TESTED)}
 
 # The kernel that is installed beside others goes by a name of its own.
 NAMED = {PACKAGE: ("LOCALVERSION=-who-waits", "KDEB_CHANGELOG_DIST=unstable")}
@@ -101,8 +108,8 @@ def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = Fals
 
 
 def targets(variant: str, target: str = "all") -> tuple[str, ...]:
-    """What make is told for a target of ours: without FILES, unless they are asked for."""
-    left_out = () if variant == PACKAGE or target == "files" else FILES
+    """What make is told for a target of ours: the usual one is without FILES."""
+    left_out = () if variant == PACKAGE else LEFT_OUT.get(target, FILES)
     return (*(f"CONFIG_{name}=" for name in left_out), *BUILT[target])
 
 

@@ -131,6 +131,7 @@ def test_another_checkout_takes_the_objects(tmp_path: Path) -> None:
 def test_file_systems_are_compiled_on_demand() -> None:
     """Most have no use for them; a kernel that is installed has all."""
     fewer, all_of_it = kernel.targets("guest"), kernel.targets("guest", "files")
+    assert set(fewer) < set(kernel.targets("guest", "demo"))
     assert "CONFIG_XFS_FS=" in fewer
     assert all_of_it == kernel.targets(PACKAGE) == kernel.BUILT["all"] == fewer[-2:]
 
