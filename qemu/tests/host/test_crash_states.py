@@ -15,6 +15,7 @@ from lab.subjects.wrais.promise import Kind, Problem
 from lab.subjects.wrais.xfs import BLOCK, Xfs
 
 SEEDS = range(200)
+FS = Ext4(63, journal_mb=8)
 
 
 def anywhere(_write: Write, _end: int) -> bool:
@@ -147,6 +148,45 @@ def test_a_commit_block_tears_where_the_kernel_replays(by_kernel: bool, tears: b
     border = E2fs(Ext4(63, journal_mb=4), by_kernel).border(Path())
     assert border(Write(1 << 20, 0, 4096, flush=False, head=COMMIT), 512) is tears
     assert border(Write(1 << 20, 0, 4096, flush=False, head=bytes(8)), 512)
+
+
+def fast(tail: bool) -> bytes:
+    """A block of a fast commit: of an inode, and the tail or what fills a block up."""
+    inode = struct.pack("<HH", 6, 100).ljust(104, b"i")
+    last = struct.pack("<HH", 8 if tail else 7, 4096 - 108)
+    return (inode + last).ljust(4096, b"\0")
+
+
+FLUSHED = entry(0, b"", crash.FLUSH)
+
+
+@pytest.mark.parametrize(
+    ("entries", "late"),
+    [
+        # A block, a flush, and the tail; then one block, and again two in the rest of the area.
+        ([(0, False), None, (1, True), None, (2, True), (3, False), None, (4, True)], []),
+        # Behind the tail; not flushed; not written at all; one of an earlier round.
+        ([None, (1, True), None, (0, False)], [1]),
+        ([(0, False), (1, True)], [1]),
+        ([None, (1, True), None], [1]),
+        (
+            [(0, False), None, (1, True), None, (0, True), (2, False), None, (1, False), (3, True)],
+            [8],
+        ),
+        # A full area ends with blocks without a tail; a full commit begins it anew.
+        ([(0, True), (1, False), None, (0, True)], []),
+    ],
+)
+def test_blocks_that_come_late_for_their_tail_are_seen(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    entries: list[tuple[int, bool] | None],
+    late: list[int],
+) -> None:
+    monkeypatch.setattr(E2fs, "fast_area", lambda fs, image: (8 * 4096, 13 * 4096))
+    blocks = [FLUSHED if one is None else entry((8 + one[0]) * 8, fast(one[1])) for one in entries]
+    log = log_of(tmp_path / "log", *blocks)
+    assert E2fs(FS).late_blocks(log, crash.read_log(log), tmp_path / "image") == late
 
 
 def test_xfs_tears_in_its_log_and_between_blocks(tmp_path: Path) -> None:

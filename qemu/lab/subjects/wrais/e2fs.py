@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,22 @@ from lab.subjects.wrais.promise import Kind, Problem
 SUPER_MIDDLE = 1024 + SECTOR
 COMMIT = struct.pack(">II", 0xC03B3998, 2)
 """How the block begins that ends a transaction in the journal."""
+
+
+_TAG = struct.Struct("<HH")
+_TAIL, _TAGS = 8, range(1, 10)
+"""Tags of fs/ext4/fast_commit.h: that of a tail, and all of them."""
+
+
+def _ends_fast_commit(block: bytes) -> bool:
+    """Whether a block of the fast commit area has a tail."""
+    at = 0
+    while at + _TAG.size <= len(block):
+        tag, length = map(int, _TAG.unpack_from(block, at))
+        if tag not in _TAGS or tag == _TAIL:
+            return tag == _TAIL
+        at += _TAG.size + length
+    return False
 
 
 @dataclass(frozen=True)
@@ -59,6 +75,34 @@ class E2fs:
         said = run("dumpe2fs", "-h", str(image)).said
         length = int(said.partition("Fast commit length:")[2].split()[0])
         return int(blocks[1 - length]) * self.fs.block, int(blocks[-1]) * self.fs.block
+
+    def late_blocks(self, log: Path, writes: Sequence[Write], image: Path) -> list[int]:
+        """Entries of the log that end a fast commit of which a block was not there to be flushed.
+
+        All blocks before the one with the tail have to be written before the flush that comes
+        before the tail: there is none behind it.
+        """
+        first, last = self.fast_area(image)
+        size = self.fs.block
+        written: dict[int, int] = {}
+        flushed, before, place = -1, -1, -1
+        late: list[int] = []
+        with log.open("rb") as data:
+            for entry, write in enumerate(writes):
+                flushed = entry if write.flush else flushed
+                for offset in range(write.offset, write.offset + write.length, size):
+                    if not first <= offset <= last:
+                        continue
+                    written[offset] = entry
+                    data.seek(write.at + offset - write.offset)
+                    if not _ends_fast_commit(data.read(size)):
+                        continue
+                    begin = place + size if first <= place < offset else first
+                    blocks = range(begin, offset, size)
+                    if any(not before < written.get(one, -1) < flushed for one in blocks):
+                        late.append(entry)
+                    before, place = entry, offset
+        return late
 
     def recover(self, state: Path) -> list[Problem]:
         """Replay the journal of a state, which is changed; what went wrong."""
