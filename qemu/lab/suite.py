@@ -140,14 +140,19 @@ def patient(boot: Boot, kernel: str) -> Boot:
     return without_bounds(replace(boot, machine=machine, programs=programs))
 
 
+def long_only(boot: Boot) -> Boot:
+    """The boot, but not for the gate: another one does nearly the same there."""
+    return replace(boot, programs=tuple(replace(one, gate=False) for one in boot.programs))
+
+
 def without_bounds(boot: Boot) -> Boot:
     """The boot, in which programs judge what happened and only note a bound that was missed."""
     return replace(boot, machine=boot.machine.with_append(BOUNDS_OFF))
 
 
 def of_gate(boot: Boot) -> Boot:
-    """The boot without its timed programs; in real time no bound is judged."""
-    programs = tuple(program for program in boot.programs if not program.timed)
+    """The boot without what is for the long tier; in real time no bound is judged."""
+    programs = tuple(program for program in boot.programs if program.gate and not program.timed)
     boot = replace(boot, programs=programs)
     return without_bounds(boot) if boot.machine.real_time else boot
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The exercises: what one begins with is wrong, so is a usual mistake, and an answer is right."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from lab import LabError
 from lab.__main__ import main
 from lab.course import JUDGES, judge
 from lab.paths import Paths
+from lab.suite import tier
 from tests.documents import TOP
 
 BEGIN = TOP / "Documentation/course"
@@ -22,14 +24,18 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", JUDGES)
+# That one boots a guest for each.
+MISTAKES = [name for name in JUDGES if name != "wait" or tier(os.environ) == "long"]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
 def test_what_one_begins_with_is_wrong(lab_paths: Paths, name: str) -> None:
     verdict = judge(lab_paths, name, BEGIN / f"{name}.c")
     assert not verdict.right
     assert verdict.said.startswith("wrong: ") and WRONG[name][0] in verdict.said
 
 
-@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize("name", MISTAKES)
 def test_a_usual_mistake_is_wrong(lab_paths: Paths, name: str) -> None:
     verdict = judge(lab_paths, name, ANSWERS / f"wrong/{name}.c")
     assert not verdict.right

@@ -64,3 +64,16 @@ def test_the_long_tests_judge_bounds_on_the_normal_kernel() -> None:
     found = suites("guest", False, "long")
     assert any(boot.judged(p) is Judged.TIMED for boot in found for p in boot.programs)
     assert not any(BOUNDS_OFF in boot.machine.append for boot in found)
+
+
+def test_the_gate_has_no_program_that_is_for_the_long_tier() -> None:
+    """Each of these is in the other tier, and what is nearly the same is in the gate."""
+    gate, long = (
+        {f"{boot.name}-{p.name}": p for boot in suites(tier=tier) for p in boot.programs}
+        for tier in ("gate", "long")
+    )
+    left_out = {name for name, program in long.items() if not program.gate}
+    assert left_out and not left_out & {*gate}
+    pools = {name.removeprefix("lottery-list-") for name in left_out}
+    assert {"share-fork", "fair"} <= pools and "lottery-sums-fair" in gate
+    assert all(program.gate for program in gate.values())

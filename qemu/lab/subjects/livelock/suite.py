@@ -21,7 +21,15 @@ from lab.guest.nics import (
 from lab.guest.nics import OURS as DRIVER
 from lab.subjects.livelock import variants as livelock
 from lab.subjects.livelock.experiment import FUNCTIONS
-from lab.suite import SHARE_SHIFT, not_debug, refused, scenario, smp_machine, with_leaks
+from lab.suite import (
+    SHARE_SHIFT,
+    long_only,
+    not_debug,
+    refused,
+    scenario,
+    smp_machine,
+    with_leaks,
+)
 
 # What scenarios in virtual time take of the root image: a disk completes in host time.
 TOOLS = (
@@ -457,7 +465,9 @@ def _livelock_tortures() -> tuple[Boot, ...]:
         with_leaks(
             _livelock_torture("livelock-torture-calm", 4, "--all-modes", "--pps", "5000", calm=True)
         ),
-        not_debug(_livelock_torture("livelock-torture-e1000", 1, *other, driver=IN_TREE)),
+        long_only(
+            not_debug(_livelock_torture("livelock-torture-e1000", 1, *other, driver=IN_TREE))
+        ),
         _livelock_torture("livelock-torture-e1000-smp", 4, *other, driver=IN_TREE),
     )
 

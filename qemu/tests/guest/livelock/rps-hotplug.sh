@@ -18,23 +18,20 @@ trace=/sys/kernel/tracing
 echo 1 >$trace/events/net_governor/nll_governor_backlog/enable
 
 # Nobody listens to the flood: a socket that is behind would have it dropped before.
-for _ in 1 2; do
-	: >$trace/trace
-	taskset 2 livelock-apps --hog --port 9003 --seconds 100 >/dev/null &
-	apps=$!
-	# taskset has found the CPU online once it has become the program.
-	until [ "$(cat /proc/$apps/comm)" = livelock-apps ]; do
-		kill -0 $apps
-	done
-	echo 1 >$source/run
-	until grep -q nll_governor_backlog $trace/trace; do
-		# On a busy host the flood may end before. It lags for a moment, then it is done.
-		[ "$(cat $source/run)" != "done" ] || echo 1 >$source/run
-	done
-	echo 0 >/sys/devices/system/cpu/cpu1/online
-	echo 0 >$source/run
-	kill $apps
-	wait $apps || true
-	echo 1 >/sys/devices/system/cpu/cpu1/online
-	tries far_pings
+taskset 2 livelock-apps --hog --port 9003 --seconds 100 >/dev/null &
+apps=$!
+# taskset has found the CPU online once it has become the program.
+until [ "$(cat /proc/$apps/comm)" = livelock-apps ]; do
+	kill -0 $apps
 done
+echo 1 >$source/run
+until grep -q nll_governor_backlog $trace/trace; do
+	# On a busy host the flood may end before. It lags for a moment, then it is done.
+	[ "$(cat $source/run)" != "done" ] || echo 1 >$source/run
+done
+echo 0 >/sys/devices/system/cpu/cpu1/online
+echo 0 >$source/run
+kill $apps
+wait $apps || true
+echo 1 >/sys/devices/system/cpu/cpu1/online
+tries far_pings
