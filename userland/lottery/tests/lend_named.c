@@ -62,7 +62,7 @@ static void before_fair_tasks(struct ktap_case *t)
 
 #define FLOOR_NS	(4 * NSEC_PER_SEC)
 /* Of 5 %; without its part it has none. */
-#define FLOOR_MIN	0.03
+#define FLOOR_MIN	0.04
 
 /* They keep their part all the same: the deadline server does not count the guest. */
 static void fair_tasks_keep_their_part(struct ktap_case *t)

@@ -33,7 +33,7 @@
 #define OTHERS_PERMILLE	35U
 /* Who is privileged has so much more than a loop device, at least; 15 times on a quiet host. */
 #define LOOP_PERCENT	150U
-#define COMMIT_MAX_NS	(600 * NSEC_PER_MSEC)
+#define COMMIT_MAX_NS	(350 * NSEC_PER_MSEC)
 /* What a reader has beside who syncs, of what it has alone [percent]: 91, or 68 if not. */
 #define PAIR_PERCENT	78U
 /*
