@@ -199,8 +199,7 @@ static void set_or_die(const char *name, bool on, bool may_lack)
 	int error = wrais_set(name, on);
 
 	if (error && !(error == -ENOENT && may_lack))
-		die(EXIT_FAILED, "cannot switch %s %s: %s", name, on ? "on" : "off",
-		    strerror(-error));
+		die(EXIT_FAILED, "cannot change the switch %s: %s", name, strerror(-error));
 }
 
 void wrais_apply(const struct wrais_choice *choice)

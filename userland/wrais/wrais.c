@@ -137,6 +137,15 @@ static void check(int argc, char **argv, struct options *o)
 		die(EXIT_USAGE, "-s, -u and -a need -p PID");
 }
 
+#define SWITCHED_OFF	"privileges are switched off: wrais on"
+
+static bool switched_off(void)
+{
+	u64 enabled;
+
+	return !wrais_get(WRAIS_MASTER, &enabled) && !enabled;
+}
+
 /* NULL, or why @tid cannot be what is asked for. */
 static const char *change(const struct options *o, pid_t tid)
 {
@@ -171,7 +180,7 @@ static void show_json(pid_t tid, const struct privilege *p)
 static const char *reason(const struct privilege *p)
 {
 	if (!p->enabled)
-		return "privileges are switched off: wrais on";
+		return SWITCHED_OFF;
 	if (p->prio.class == IO_RT && p->by_cgroup)
 		return "real-time I/O class, cgroup";
 	if (p->prio.class == IO_RT)
@@ -241,8 +250,11 @@ static bool treat(const void *arg, pid_t tid)
 /* The privilege is taken before the command is there: nothing races with it. */
 static void __noreturn launch(const struct options *o, char **command)
 {
-	const char *why = change(o, 0);
+	const char *why;
 
+	if (!o->ignore && wrais_supported() && switched_off())
+		die(EXIT_UNSUPPORTED, "%s, or -t to run it all the same", SWITCHED_OFF);
+	why = change(o, 0);
 	if (why && !o->ignore)
 		die(wrais_supported() ? EXIT_FAILED : EXIT_UNSUPPORTED, "%s", why);
 	if (o->verbose)

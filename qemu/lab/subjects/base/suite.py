@@ -48,6 +48,7 @@ def _boot() -> Boot:
             shell("nics", "[ $(ip -o link | grep -c 02:00:00:00:00:1) -eq 2 ]"),
             Program("rmmod", ("@rmmod", IN_TREE)),
             scenario("wrais/claims"),
+            scenario("wrais/switched-off"),
             *tools,
         ),
     )
