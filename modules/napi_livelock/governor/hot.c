@@ -218,7 +218,7 @@ static bool nll_hot_is_router(const struct net_device *dev)
 {
 	const struct in_device *in_dev = __in_dev_get_rcu(dev);
 #if IS_ENABLED(CONFIG_IPV6)
-	/* There is none before the module is loaded, nor with ipv6.disable=1. */
+	/* NULL until the module of IPv6 is loaded, and always with ipv6.disable=1. */
 	const struct ipv6_devconf *every = READ_ONCE(dev_net(dev)->ipv6.devconf_all);
 
 	if (every && READ_ONCE(every->forwarding))

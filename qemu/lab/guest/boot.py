@@ -57,8 +57,8 @@ class Program:
     timeout_s counts guest seconds, 0 is no limit. short is the argv of a
     shortened run. debug says that it is worth its time on the kernel with checks:
     that it asks something of the kernel, not only of user space. timed says that all it
-    is for are shares, latencies or rates in real time; gate, that it is worth its time there:
-    others do nearly the same. provokes are
+    is for are shares, latencies or rates in real time. gate is false for a program that only
+    make test-long runs, because one of the gate does nearly the same. provokes are
     the complaints of the kernel that belong to what it does. files are what the
     guest needs for it, by their names relative to /; image names files of the root
     image that it needs in a guest without that. busy_s is about how long it keeps

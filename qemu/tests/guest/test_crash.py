@@ -281,7 +281,7 @@ def test_fast_commit(lab_paths: Paths, parts: str, tmp_path: Path) -> None:
     """Fast commits hold as well. The guest's kernel replays them: e2fsck 1.47 cannot."""
     replay = written(lab_paths, FAST_COMMIT, tmp_path, parts)
     late = FAST.late_blocks(replay.log, replay.writes, replay.image)
-    assert not late, f"{replay.log}: entries {late} end fast commits that are not there as a whole"
+    assert not late, f"{replay.log}: entries {late} are tails before their other blocks"
     # Their area is replayed where it is full, and where a transaction's first one is torn.
     start, end = FAST.fast_area(replay.image)
     full = crash.spread(crash.flushed_at(replay.writes, end), 0 if SHORT else 2)

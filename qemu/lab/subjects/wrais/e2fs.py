@@ -77,10 +77,10 @@ class E2fs:
         return int(blocks[1 - length]) * self.fs.block, int(blocks[-1]) * self.fs.block
 
     def late_blocks(self, log: Path, writes: Sequence[Write], image: Path) -> list[int]:
-        """Entries of the log that end a fast commit of which a block was not there to be flushed.
+        """Entries of the log that write the tail of a fast commit before all its other blocks.
 
-        All blocks before the one with the tail have to be written before the flush that comes
-        before the tail: there is none behind it.
+        The tail asks for the last flush of a fast commit, which comes before the tail is
+        written. So that flush has to find every other block written.
         """
         first, last = self.fast_area(image)
         size = self.fs.block
