@@ -43,24 +43,32 @@ static bool read_all(int fd, void *data, size_t size, u64 deadline_ns)
 	return got == size;
 }
 
+/* False with errno. */
 static bool connected(int fd, const struct address *to, u64 deadline_ns)
 {
-	socklen_t size = sizeof(int);
-	int error = 0;
+	socklen_t size = sizeof(errno);
 
 	if (!connect(fd, &to->any, to->length))
 		return true;
-	return errno == EINPROGRESS && wait_for(fd, POLLOUT, deadline_ns) &&
-	       !getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) && !error;
+	if (errno != EINPROGRESS)
+		return false;
+	if (!wait_for(fd, POLLOUT, deadline_ns))
+		errno = ETIMEDOUT;
+	else
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &errno, &size);
+	return !errno;
 }
 
 int control_connect(const struct address *to)
 {
 	int fd = address_socket(to, SOCK_STREAM | SOCK_NONBLOCK);
+	int error;
 
 	if (connected(fd, to, now_ns() + ANSWER_NS) && !fcntl(fd, F_SETFL, 0))
 		return fd;
+	error = errno;
 	close(fd);
+	errno = error;
 	return -1;
 }
 
@@ -74,6 +82,7 @@ int control_greet(int fd, u64 run, u64 period_ns)
 	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
 	    !read_all(fd, &answer, sizeof(answer), now_ns() + ANSWER_NS) || answer.magic != MAGIC) {
 		close(fd);
+		errno = EPROTO;
 		return -1;
 	}
 	if (answer.code == ANSWER_BUSY)

@@ -50,10 +50,10 @@ struct received {
 	struct histogram gap;
 };
 
-/* -1 when nobody answers there. */
+/* -1 when nothing answers there: errno says why. */
 int control_connect(const struct address *to);
 
-/* @fd, or -1 when that is nobody of ours; exits when it turns us away. */
+/* @fd, or -1 when that is no udprate (EPROTO); exits when it turns us away. */
 int control_greet(int fd, u64 run, u64 period_ns);
 
 /* False when the receiver has gone. */

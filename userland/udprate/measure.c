@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* measure.c - one run: the workers, the receiver, and what both say. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "args.h"
 #include "clock.h"
@@ -20,6 +22,21 @@ static u64 period_of(const struct options *o)
 	return schedule_period(&schedule) / o->plan.workers;
 }
 
+/* The receiver at the address, or -1; exits when it is missing and has to be there. */
+static int call_receiver(const struct options *o)
+{
+	char text[ADDRESS_TEXT];
+	int fd = control_connect(&o->to);
+
+	if (fd >= 0)
+		fd = control_greet(fd, o->run, period_of(o));
+	if (fd < 0 && !o->best_effort && !o->naive)
+		die(EXIT_FAILED, "no receiver at %s, port %u: %s; --blind sends without one",
+		    address_text(&o->to, text), address_port(&o->to),
+		    errno == EPROTO ? "what listens there is no udprate" : strerror(errno));
+	return fd;
+}
+
 void measure(struct run *run, struct outcome *out)
 {
 	struct options o = *run->o;
@@ -31,11 +48,10 @@ void measure(struct run *run, struct outcome *out)
 	if (o.loop) {
 		address_loopback(&o.to);
 		receiver = receive_start(&o, &o.to, &fd);
-	} else if (!o.blind) {
-		fd = control_connect(&o.to);
-	}
-	if (fd >= 0)
 		fd = control_greet(fd, o.run, period_of(&o));
+	} else if (!o.blind) {
+		fd = call_receiver(&o);
+	}
 	out->asked = fd >= 0;
 	send_all(run);
 	summarize(run, &out->sent);

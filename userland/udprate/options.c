@@ -38,7 +38,7 @@ static const char usage[] =
 "                        with -t, of one, for so long after its first packet\n"
 "      --wait SECONDS    for the first packet, with --receive and -t (10)\n"
 "      --loop            send to a receiver of our own on the loopback, report both\n"
-"      --blind           do not ask the receiver what arrived\n"
+"      --blind           send to what is no udprate: what arrived is not known\n"
 "      --shape SHAPE     constant, poisson, normal, peaks, ramp (constant)\n"
 "      --sd PERMILLE     of normal: of the mean gap (100; 0..333)\n"
 "      --on USEC         of peaks: how long it sends (100000) ...\n"
@@ -51,9 +51,10 @@ static const char usage[] =
 "      --method METHOD   auto, gso, mmsg, send: how a batch is sent (auto)\n"
 "      --txtime QDISC    fq, etf: the kernel sends each packet at its time (SO_TXTIME)\n"
 "      --naive           sleep the computed gap after each packet, as a comparison\n"
-"      --best-effort     send what can be sent when that is less than the rate\n"
-"      --strict          a packet lost or out of order, a receiver that does not answer,\n"
-"                        0.1 % less than the rate, or 1 ms too long is an error\n"
+"      --best-effort     send what can be sent when that is less than the rate, and when\n"
+"                        no receiver answers\n"
+"      --strict          a packet lost or out of order, 0.1 % less than the rate, or 1 ms\n"
+"                        too long is an error\n"
 "      --policy POLICY   " POLICY_FORMS " (other)\n"
 "      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
 "      --hog-tickets N   ... as lottery tasks with N tickets each\n"
@@ -338,6 +339,8 @@ static void check(struct options *o)
 		die(EXIT_USAGE, "--naive knows no --shape and no --txtime");
 	if (o->strict && (o->best_effort || o->naive))
 		die(EXIT_USAGE, "--strict does not go with --best-effort and --naive");
+	if (o->strict && o->blind)
+		die(EXIT_USAGE, "--strict does not go with --blind");
 	if (o->hog_tickets && !o->hogs)
 		die(EXIT_USAGE, "--hog-tickets needs --hogs");
 	plan = o->plan;

@@ -78,6 +78,7 @@ GOOD = ("-r", "1", "-t", "1")
         ((*GOOD, "--hog-tickets", "5"), "--hog-tickets needs --hogs"),
         ((*GOOD, "--buckets"), "--buckets needs --json"),
         ((*GOOD, "--strict", "--naive"), "--strict does not go with --best-effort and --naive"),
+        ((*GOOD, "--strict", "--blind"), "--strict does not go with --blind"),
         ((*GOOD, "--receive"), "--receive does not go with --rate"),
         ((*GOOD, "nowhere"), "ADDRESS: bad value 'nowhere'"),
         ((*GOOD, "127.0.0.1", "more"), "unexpected argument 'more'"),

@@ -205,25 +205,60 @@ def test_all_samples_are_in_the_buckets(tool: Tool) -> None:
     assert not any(key.endswith("buckets") for key in rows(plain.stdout)[0])
 
 
-def test_without_a_receiver_nothing_is_known(tool: Tool) -> None:
-    """A socket that takes everything, and answers nothing."""
+def test_without_a_receiver_nothing_is_sent(tool: Tool) -> None:
+    """To a socket that takes everything, and answers nothing; unless that is asked for."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
         sink.bind(("127.0.0.1", 0))
-        words = ("-r", "1", "-t", "0.2", "-p", str(sink.getsockname()[1]))
+        sink.setblocking(False)
+        port = sink.getsockname()[1]
+        words = ("-r", "1", "-t", "0.2", "-p", str(port))
         done = tool.run(*words)
-        assert done.returncode == 0
-        assert "received           not known: no udprate answers there" in done.stdout
-        strict = tool.run(*words, "--strict")
-        assert strict.returncode == 1 and "no receiver says what arrived" in strict.stderr
+        assert (done.returncode, done.stdout) == (1, "")
+        said = f"no receiver at 127.0.0.1, port {port}: Connection refused; --blind sends"
+        assert said in done.stderr
+        with pytest.raises(BlockingIOError):
+            sink.recv(1)
+        least = tool.run(*words, "--best-effort")
+        assert least.returncode == 0
+        assert "received           not known: no udprate answers there" in least.stdout
         blind = tool.run(*words, "--blind", "--json")
         (row,) = rows(blind.stdout)
         assert blind.returncode == 0 and row["arrival_known"] is False and "lost" not in row
+        assert sink.recv(1)
+
+
+def test_what_is_no_udprate_is_no_receiver(tool: Tool) -> None:
+    """A server of something else takes the connection, and says something else."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        tool.start("-r", "1", "-t", "0.2", "-p", str(server.getsockname()[1])) as sender,
+        server.accept()[0] as talk,
+    ):
+        talk.sendall(b"220 mail.example ESMTP")
+        _, said = sender.communicate(timeout=TIMEOUT_S)
+    assert sender.returncode == 1 and "what listens there is no udprate" in said
+
+
+def test_what_cannot_be_reached_is_an_error(tool: Tool) -> None:
+    """No route; and a route to a network in which no machine has the address."""
+    setup = """
+    ip link set lo up
+    ip link add here type veth peer name there
+    ip address add 10.9.0.1/24 dev here
+    ip link set here up
+    ip link set there up
+    exec "$@"
+    """
+    for address, why in (("10.8.0.1", "Network is unreachable"), ("10.9.0.2", "timed out")):
+        done = in_namespace(setup, tool.path, "-r", "5", "-t", "1", address)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"no receiver at {address}, port 32000" in done.stderr and why in done.stderr
 
 
 def test_refused_sends_are_an_error(tool: Tool) -> None:
-    done = tool.run("-r", "1", "-t", "1", "-p", str(free_port()))
+    done = tool.run("-r", "1", "-t", "1", "--blind", "-p", str(free_port()))
     assert done.returncode == 1
-    assert "sends were refused: nobody receives there" in done.stderr
+    assert "sends were refused: nothing receives there" in done.stderr
 
 
 def test_a_receiver_that_goes_away_is_an_error(tool: Tool) -> None:
@@ -235,7 +270,7 @@ def test_a_receiver_that_goes_away_is_an_error(tool: Tool) -> None:
         program.kill()
         _, said = sender.communicate(timeout=TIMEOUT_S)
     assert sender.returncode == 1
-    assert "nobody receives there" in said or "the receiver went away" in said
+    assert "nothing receives there" in said or "the receiver went away" in said
 
 
 def loses_nothing(tool: Tool, port: int) -> None:
@@ -296,6 +331,17 @@ def test_units_of_the_rate(tool: Tool, text: str, mbps: float) -> None:
     assert row["requested_mbps"] == mbps
 
 
+def in_namespace(setup: str, *argv: str) -> subprocess.CompletedProcess[str]:
+    """A command in a network of its own, which a shell sets up."""
+    unshare = ["unshare", "--net", "sh", "-ec", setup, "sh"]
+    ready = subprocess.run([*unshare, "true"], capture_output=True, text=True, check=False)
+    if ready.returncode:
+        pytest.skip(f"no such namespace: {ready.stderr.strip()}")
+    return subprocess.run(
+        [*unshare, *argv], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+
 def behind_a_queue(tool: Tool, seconds: int, *words: str) -> subprocess.CompletedProcess[str]:
     """A sender at 10 Mbit/s behind a queue of 5 Mbit/s of frames, in a namespace.
 
@@ -304,14 +350,8 @@ def behind_a_queue(tool: Tool, seconds: int, *words: str) -> subprocess.Complete
     """
     queue = "tc qdisc add dev lo root tbf rate 5mbit burst 8k limit 64k"
     setup = f'ip link set lo up mtu 1500; {queue}; exec "$@"'
-    argv = ["unshare", "--net", "sh", "-ec", setup, "sh"]
-    ready = subprocess.run([*argv, "true"], capture_output=True, text=True, check=False)
-    if ready.returncode:
-        pytest.skip(f"no namespace with a queue: {ready.stderr.strip()}")
-    argv += [tool.path, "-r", "10", "-t", str(seconds), "--loop", "--method", "send", "--json"]
-    return subprocess.run(
-        [*argv, *words], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-    )
+    usual = ("-r", "10", "-t", str(seconds), "--loop", "--method", "send", "--json")
+    return in_namespace(setup, tool.path, *usual, *words)
 
 
 def test_what_a_queue_here_drops_is_seen(tool: Tool) -> None:
