@@ -30,6 +30,21 @@ static int open_sink(struct address *at)
 	return fd;
 }
 
+/* A bare network namespace has none. */
+static bool has_loopback(void)
+{
+	struct address at;
+	bool has;
+	int fd;
+
+	address_loopback(&at);
+	fd = address_socket(&at, SOCK_DGRAM);
+	has = !bind(fd, &at.any, at.length) && !getsockname(fd, &at.any, &at.length) &&
+	      !connect(fd, &at.any, at.length);
+	close(fd);
+	return has;
+}
+
 struct tried {
 	const struct options *o;
 	u64 (*bytes)[WINDOWS];		/* of each worker, shared */
@@ -146,8 +161,14 @@ void trial(struct options *o)
 
 	if (!o->plan.workers)
 		o->plan.workers = 1;
+	if (o->loop && !has_loopback())
+		die(EXIT_FAILED, "--loop: there is no loopback: ip link set lo up");
 	if (o->best_effort || o->naive)
 		return;
+	if (!has_loopback()) {
+		complain("the rate is not tried out: there is no loopback");
+		return;
+	}
 	while (!can_hold(o, &can)) {
 		struct plan more = o->plan;
 

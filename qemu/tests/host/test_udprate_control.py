@@ -13,7 +13,6 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +28,19 @@ STOOD_STILL = re.compile(r"^udprate: (did not hold|[0-9.]+ Mbit/s arrived|ended 
 HAS_IPV6 = Path("/proc/net/if_inet6").exists()
 
 
-@dataclass
 class Tool:
     """The program, as a test calls it."""
 
-    path: str
+    def __init__(self, *argv: str) -> None:
+        self.argv = argv
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        argv = [self.path, *words]
+        argv = [*self.argv, *words]
         return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [self.path, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*self.argv, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
 
@@ -57,8 +56,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def listening(port: int) -> bool:
-    tables = [Path("/proc/net/tcp"), Path("/proc/net/tcp6")]
+def listening(port: int, process: int | str = "self") -> bool:
+    """In the network of that process."""
+    tables = [Path(f"/proc/{process}/net/tcp"), Path(f"/proc/{process}/net/tcp6")]
     lines = [
         line.split()
         for table in tables
@@ -85,6 +85,17 @@ def receiver(tool: Tool, *words: str) -> Iterator[tuple[int, subprocess.Popen[st
             yield port, program
         finally:
             program.kill()
+
+
+def settled(
+    run: Callable[[], subprocess.CompletedProcess[str]],
+) -> subprocess.CompletedProcess[str]:
+    """A run in which the host did not stand still, if there is one."""
+    for _ in range(TRIES):
+        done = run()
+        if not STOOD_STILL.search(done.stderr):
+            break
+    return done
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -250,7 +261,7 @@ def test_what_cannot_be_reached_is_an_error(tool: Tool) -> None:
     exec "$@"
     """
     for address, why in (("10.8.0.1", "Network is unreachable"), ("10.9.0.2", "timed out")):
-        done = in_namespace(setup, tool.path, "-r", "5", "-t", "1", address)
+        done = in_namespace(setup, *tool.argv, "-r", "5", "-t", "1", address)
         assert (done.returncode, done.stdout) == (1, "")
         assert f"no receiver at {address}, port 32000" in done.stderr and why in done.stderr
 
@@ -342,6 +353,49 @@ def in_namespace(setup: str, *argv: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def bare_namespace() -> subprocess.Popen[str]:
+    """What says a line from there, and stays until it is told."""
+    argv = ["unshare", "--net", "sh", "-c", "echo up; read -r end"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+@contextmanager
+def bare_namespaces() -> Iterator[tuple[int, int]]:
+    """Processes in two networks with a cable between them, 10.9.0.1 and .2, and no loopback."""
+    with bare_namespace() as near, bare_namespace() as far:
+        for one in (near, far):
+            assert one.stdout and one.stderr
+            if not one.stdout.readline():
+                pytest.skip(f"no such namespace: {one.stderr.read().strip()}")
+        cable = f"link add here netns {near.pid} type veth peer name there netns {far.pid}"
+        subprocess.run(["ip", *cable.split()], check=True)
+        for one, name, address in ((near, "here", "10.9.0.1"), (far, "there", "10.9.0.2")):
+            for words in (f"address add {address}/24 dev {name}", f"link set {name} up"):
+                subprocess.run([*inside(one.pid), "ip", *words.split()], check=True)
+        yield near.pid, far.pid
+
+
+def inside(process: int) -> list[str]:
+    """What puts a command in the network of that process."""
+    return ["nsenter", f"--net=/proc/{process}/ns/net"]
+
+
+def test_it_works_without_a_loopback(tool: Tool) -> None:
+    with bare_namespaces() as (near, far):
+        argv = [*inside(far), *tool.argv, "--receive"]
+        with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as program:
+            wait_until(lambda: listening(32000, far))
+            bare = Tool(*inside(near), *tool.argv)
+            done = settled(lambda: bare.run("-r", "1", "-t", "0.2", "10.9.0.2"))
+            program.terminate()
+        loop = bare.run("-r", "1", "-t", "0.2", "--loop")
+    assert done.returncode == 0 and "received           17 packets" in done.stdout
+    assert done.stderr == "udprate: the rate is not tried out: there is no loopback\n"
+    assert (loop.returncode, loop.stdout) == (1, "")
+    assert "--loop: there is no loopback: ip link set lo up" in loop.stderr
+
+
 def behind_a_queue(tool: Tool, seconds: int, *words: str) -> subprocess.CompletedProcess[str]:
     """A sender at 10 Mbit/s behind a queue of 5 Mbit/s of frames, in a namespace.
 
@@ -351,7 +405,7 @@ def behind_a_queue(tool: Tool, seconds: int, *words: str) -> subprocess.Complete
     queue = "tc qdisc add dev lo root tbf rate 5mbit burst 8k limit 64k"
     setup = f'ip link set lo up mtu 1500; {queue}; exec "$@"'
     usual = ("-r", "10", "-t", str(seconds), "--loop", "--method", "send", "--json")
-    return in_namespace(setup, tool.path, *usual, *words)
+    return in_namespace(setup, *tool.argv, *usual, *words)
 
 
 def test_what_a_queue_here_drops_is_seen(tool: Tool) -> None:
