@@ -17,7 +17,7 @@
 #include "types.h"
 
 #define MAGIC			0x75647072U
-#define CONTROL_VERSION		1U
+#define CONTROL_VERSION		2U
 
 struct hello {
 	u32 magic;
@@ -39,7 +39,7 @@ struct end {
 
 /* What arrived of a run. It has no pointers: it is sent as it is. */
 struct received {
-	u64 packets;
+	u64 packets;		/* without duplicates */
 	u64 bytes;
 	u64 strangers;		/* packets of no run that is known, or not ours */
 	u64 elapsed_ns;		/* from the first to the last, and a period */
@@ -48,6 +48,12 @@ struct received {
 	struct sequence worker[WORKERS_MAX];
 	struct holes holes;
 	struct histogram gap;
+};
+
+struct fates {
+	u64 lost;
+	u64 late;
+	u64 duplicates;
 };
 
 /* -1 when nothing answers there: errno says why. */

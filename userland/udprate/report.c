@@ -106,33 +106,15 @@ static void print_times(const char *what, const struct histogram *h)
 	printf(" %10.1f\n", (double)h->max / NSEC_PER_USEC);
 }
 
-struct fates {
-	u64 lost;
-	u64 late;
-	u64 duplicates;
-};
-
-static struct fates fates_of(const struct received *r)
+void fates_add(struct fates *f, const struct received *r)
 {
-	struct fates f = { 0 };
 	u32 i;
 
 	for (i = 0; i < r->workers; i++) {
-		f.lost += sequence_lost(&r->worker[i]);
-		f.late += r->worker[i].late;
-		f.duplicates += r->worker[i].duplicates;
+		f->lost += sequence_lost(&r->worker[i]);
+		f->late += r->worker[i].late;
+		f->duplicates += r->worker[i].duplicates;
 	}
-	return f;
-}
-
-u64 lost_of(const struct received *r)
-{
-	return fates_of(r).lost;
-}
-
-u64 late_of(const struct received *r)
-{
-	return fates_of(r).late;
 }
 
 double arrived_mbps(const struct received *r)
@@ -175,8 +157,9 @@ static void print_holes(const struct holes *h)
 
 static void json_received(const struct options *o, const struct received *r)
 {
-	struct fates f = fates_of(r);
+	struct fates f = { };
 
+	fates_add(&f, r);
 	json_number("received", r->packets);
 	json_number("received_bytes", r->bytes);
 	json_number("lost", f.lost);
@@ -190,11 +173,13 @@ static void json_received(const struct options *o, const struct received *r)
 
 static void print_received(const struct received *r)
 {
-	struct fates f = fates_of(r);
+	struct fates f = { };
 
+	fates_add(&f, r);
 	printf("received           %llu packets, %.3f Mbit/s; %llu lost, %llu reordered,\n",
 	       r->packets, arrived_mbps(r), f.lost, f.late);
-	printf("                   %llu twice, %llu not ours\n", f.duplicates, r->strangers);
+	printf("                   %llu duplicates, %llu of no known run\n", f.duplicates,
+	       r->strangers);
 	print_holes(&r->holes);
 }
 

@@ -2,34 +2,43 @@
 /* sequence.c - what became of numbered packets on their way. */
 #include "sequence.h"
 
-#define WINDOW	64U
+#include <string.h>
 
-static void see_new(struct sequence *s, u64 number)
+static void forget(struct window *w, u64 from, u64 until)
 {
-	u64 step = number - s->next + 1;
-
-	s->seen = step < WINDOW ? s->seen << step | 1 : 1;
-	s->next = number + 1;
-	s->received++;
+	if (until - from >= SEQUENCE_WINDOW) {
+		memset(w, 0, sizeof(*w));
+		return;
+	}
+	for (; from < until; from++)
+		w->seen[from / 64 % ARRAY_SIZE(w->seen)] &= ~(1ULL << from % 64);
 }
 
-void sequence_see(struct sequence *s, u64 number)
+/* Whether it has come before. */
+static bool note(struct window *w, u64 number)
 {
-	u64 behind;
+	u64 *word = &w->seen[number / 64 % ARRAY_SIZE(w->seen)], bit = 1ULL << number % 64;
+	bool before = *word & bit;
 
-	if (number >= s->next) {
-		see_new(s, number);
-		return;
+	*word |= bit;
+	return before;
+}
+
+bool sequence_see(struct sequence *s, struct window *w, u64 number)
+{
+	bool newest = number >= s->next, old = !newest && s->next - number > SEQUENCE_WINDOW;
+
+	if (newest) {
+		forget(w, s->next, number + 1);
+		s->next = number + 1;
 	}
-	behind = s->next - 1 - number;
-	if (behind < WINDOW && s->seen >> behind & 1) {
+	if (!old && note(w, number)) {
 		s->duplicates++;
-		return;
+		return false;
 	}
-	if (behind < WINDOW)
-		s->seen |= 1ULL << behind;
-	s->late++;
-	s->received++;
+	s->late += !newest;
+	s->received += !old;
+	return !old;
 }
 
 u64 sequence_lost(const struct sequence *s)

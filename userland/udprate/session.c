@@ -78,19 +78,20 @@ found:
 void session_see(struct session *s, const struct header *header, u32 bytes, u64 stamp_ns)
 {
 	struct received *r = &s->received;
-	struct sequence *sequence = &r->worker[header->worker];
-	u64 next = sequence->next, late = sequence->late;
+	u32 worker = header->worker;
+	u64 next = r->worker[worker].next;
 
+	if (!sequence_see(&r->worker[worker], &s->window[worker], header->number))
+		return;
 	if (!s->first_stamp_ns)
 		s->first_stamp_ns = stamp_ns;
-	sequence_see(sequence, header->number);
 	if (header->number > next)
-		holes_open(&r->holes, header->worker, next, header->number - next,
+		holes_open(&r->holes, worker, next, header->number - next,
 			   stamp_ns - s->first_stamp_ns);
-	else if (sequence->late > late)
-		holes_fill(&r->holes, header->worker, header->number);
-	if (header->worker >= r->workers)
-		r->workers = header->worker + 1;
+	else if (header->number < next)
+		holes_fill(&r->holes, worker, header->number);
+	if (worker >= r->workers)
+		r->workers = worker + 1;
 	r->packets++;
 	r->bytes += bytes;
 	if (s->last_stamp_ns)
@@ -158,7 +159,7 @@ static void finish(struct receiver *rx, u32 i)
 		add_tails(s);
 	r->elapsed_ns = span + period_of(s, span);
 	r->strangers = rx->strangers;
-	rx->lost += lost_of(r);
+	fates_add(&rx->fates, r);
 	rx->ended++;
 	if (s->state == SESSION_ENDS &&
 	    send(s->fd, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*r))

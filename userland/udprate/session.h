@@ -32,6 +32,7 @@ struct session {
 		struct end end;
 	} said;
 	struct received received;
+	struct window window[WORKERS_MAX];
 };
 
 struct receiver {
@@ -43,7 +44,7 @@ struct receiver {
 	u64 first_ns;		/* the first packet of any run */
 	u64 strangers;
 	u32 ended;		/* runs */
-	u64 lost;		/* in all runs that have ended */
+	struct fates fates;	/* in all runs that have ended */
 	struct session *session[SESSIONS_MAX];
 };
 

@@ -15,6 +15,20 @@
 /* A shorter run's rate at the receiver says more of its edges. */
 #define RATE_NS		NSEC_PER_SEC
 
+/* What --strict allows none of: false when it is said. */
+static bool all_in_order(const struct fates *f)
+{
+	if (f->lost)
+		complain("%llu packets were lost", f->lost);
+	else if (f->late)
+		complain("%llu packets came out of order", f->late);
+	else if (f->duplicates)
+		complain("%llu packets were duplicates", f->duplicates);
+	else
+		return true;
+	return false;
+}
+
 static int receive(struct options *o)
 {
 	struct receiver *rx = xcalloc(1, sizeof(*rx));
@@ -28,8 +42,7 @@ static int receive(struct options *o)
 		complain("no packet on port %u within %llu s", address_port(&o->to),
 			 o->wait_ns / NSEC_PER_SEC);
 		code = EXIT_FAILED;
-	} else if (o->strict && rx->lost) {
-		complain("%llu packets were lost", rx->lost);
+	} else if (o->strict && !all_in_order(&rx->fates)) {
 		code = EXIT_FAILED;
 	}
 	free(rx);
@@ -42,18 +55,19 @@ static bool all_arrived(const struct options *o, const struct outcome *out)
 	const struct received *r = &out->received;
 	const struct summary *s = &out->sent;
 	double most = o->strict ? 0 : MISS_PCT;
-	u64 lost = lost_of(r);
+	struct fates f = { };
 
+	fates_add(&f, r);
 	if (!out->known) {
 		if (out->asked)
 			complain("the receiver went away: what arrived is not known");
 		return !out->asked;
 	}
-	if ((double)lost * 100 > most * (double)s->numbered)
-		complain("%llu of %llu packets were lost: %.3f Mbit/s arrived", lost,
+	if ((double)f.lost * 100 > most * (double)s->numbered)
+		complain("%llu of %llu packets were lost: %.3f Mbit/s arrived", f.lost,
 			 s->numbered, arrived_mbps(r));
-	else if (o->strict && late_of(r))
-		complain("%llu packets came out of order", late_of(r));
+	else if (o->strict && !all_in_order(&f))
+		return false;
 	else if (o->time_ns >= RATE_NS && !interrupted() &&
 		 o->plan.rate.shape == NLL_RATE_CONSTANT &&
 		 arrived_mbps(r) < s->requested_mbps * (1 - MISS_PCT / 100))

@@ -155,8 +155,8 @@ void report_sent(const struct options *o, const struct outcome *out);
 void report_received(const struct options *o, const struct received *r);
 void report_interval(const struct run *run, u64 from_ns, u64 until_ns, u64 bytes);
 void write_samples(const struct run *run);
-u64 lost_of(const struct received *r);
-u64 late_of(const struct received *r);
+/* Those of all workers. */
+void fates_add(struct fates *f, const struct received *r);
 double arrived_mbps(const struct received *r);
 
 /* measure.c APIs */

@@ -13,7 +13,7 @@ import pytest
 
 from lab.paths import Paths
 from tests.host import native, rates
-from tests.host.udprates import SOURCES, Pace, Plan, Sequence, UdpRate
+from tests.host.udprates import SOURCES, WINDOW, Pace, Plan, Sequence, UdpRate, Window
 
 SECOND = rates.SECOND
 RATES_MBPS = (3, 6, 12, 64, 128, 256, 512, 1024)
@@ -248,9 +248,9 @@ def test_spinning_is_a_small_part_of_the_time(udp: UdpRate) -> None:
 
 
 def seen(udp: UdpRate, numbers: list[int]) -> tuple[int, int, int, int]:
-    state = Sequence()
+    state, window = Sequence(), Window()
     for number in numbers:
-        udp.library.sequence_see(ctypes.byref(state), number)
+        udp.library.sequence_see(ctypes.byref(state), ctypes.byref(window), number)
     lost = udp.library.sequence_lost(ctypes.byref(state))
     return state.received, lost, state.late, state.duplicates
 
@@ -265,13 +265,25 @@ def seen(udp: UdpRate, numbers: list[int]) -> tuple[int, int, int, int]:
         ([0, 2, 1, 3], (4, 0, 1, 0)),
         ([0, 1, 1, 2, 0], (3, 0, 0, 2)),
         ([0, 200, 100], (3, 198, 1, 0)),
-        ([0, 64, 1, 0], (4, 61, 2, 0)),
-        ([0, 63, 0], (2, 62, 0, 1)),
+        ([0, 64, 1, 0], (3, 62, 1, 1)),
+        ([0, 1, WINDOW, 1, 0], (3, WINDOW - 2, 1, 1)),
+        ([0, WINDOW - 1, 0], (2, WINDOW - 2, 0, 1)),
+        ([5, WINDOW + 5, 5, 6], (3, WINDOW + 3, 2, 0)),
+        ([0, 5 * WINDOW, 5 * WINDOW - 1, 4 * WINDOW + 1], (4, 5 * WINDOW - 3, 2, 0)),
     ],
 )
 def test_sequence(udp: UdpRate, numbers: list[int], fate: tuple[int, int, int, int]) -> None:
     """received, lost, late, duplicates"""
     assert seen(udp, numbers) == fate
+
+
+def test_each_number_arrives_once(udp: UdpRate) -> None:
+    """However often it comes, and in which order, a window apart."""
+    dice = random.Random(2)
+    numbers = [n for n in range(3000) for _ in range(dice.randint(1, 3))]
+    dice.shuffle(numbers)
+    received, lost, _, duplicates = seen(udp, numbers)
+    assert (received, lost, duplicates) == (3000, 0, len(numbers) - 3000)
 
 
 def test_sequence_of_a_bad_network(udp: UdpRate) -> None:

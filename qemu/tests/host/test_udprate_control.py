@@ -152,9 +152,13 @@ def test_with_best_effort_it_is_reported_only(tool: Tool) -> None:
     assert (status, row["lost"]) == (0, 500)
 
 
-def test_twice_is_not_lost(tool: Tool) -> None:
-    status, row, _ = lossy(tool, lambda number: 2 if number == 9 else 1)
-    assert (status, row["lost"], row["duplicates"], row["lost_at"]) == (0, 0, 1, [])
+def test_duplicates_are_no_arrivals(tool: Tool) -> None:
+    """Neither of packets nor of bytes; an error with --strict alone."""
+    for words, status in (((), 0), (("--strict",), 1)):
+        got, row, said = lossy(tool, lambda number: 3 if number % 50 == 9 else 1, *words)
+        assert (got, row["received"], row["received_bytes"]) == (status, 1000, row["bytes"])
+        assert (row["lost"], row["duplicates"], row["lost_at"]) == (0, 40, [])
+        assert ("40 packets were duplicates" in said) == bool(words)
 
 
 def test_more_places_than_are_named_are_counted(tool: Tool) -> None:

@@ -69,9 +69,16 @@ class Pace(ctypes.Structure):
 class Sequence(ctypes.Structure):
     """struct sequence"""
 
-    _fields_: ClassVar = [
-        (name, c_uint64) for name in ("next", "seen", "received", "late", "duplicates")
-    ]
+    _fields_: ClassVar = [(name, c_uint64) for name in ("next", "received", "late", "duplicates")]
+
+
+WINDOW = 65536
+
+
+class Window(ctypes.Structure):
+    """struct window"""
+
+    _fields_: ClassVar = [("seen", c_uint64 * (WINDOW // 64))]
 
 
 class Histogram(ctypes.Structure):
@@ -129,7 +136,7 @@ class UdpRate:
         self.library.pace_woke.argtypes = [ctypes.c_void_p, c_uint64]
         self.library.pace_init.argtypes = [ctypes.c_void_p, c_uint64]
         self.library.pace_auto_spin.argtypes = [c_uint64]
-        self.library.sequence_see.argtypes = [ctypes.c_void_p, c_uint64]
+        self.library.sequence_see.argtypes = [ctypes.c_void_p, ctypes.c_void_p, c_uint64]
 
     def fault(self, plan: Plan) -> str | None:
         text: bytes | None = self.library.schedule_fault(ctypes.byref(plan))

@@ -65,6 +65,7 @@ def _tools() -> Boot:
             _txtime("etf", "clockid", "CLOCK_TAI", "delta", "500000"),
             _scenario("receive"),
             _scenario("bottleneck"),
+            _scenario("duplicates"),
             _scenario("refuses-too-much"),
             _scenario("best-effort"),
         ),
