@@ -340,6 +340,16 @@ def test_the_trial_knows_its_own_receiver(tool: Tool) -> None:
     assert "cannot hold 1000.000 Mbit/s" in done.stderr
 
 
+@pytest.mark.parametrize(("rate", "packets"), [("0.001", 1), ("3K", 1), ("0.02", 2), ("0.05", 5)])
+def test_low_rates_are_exact(tool: Tool, rate: str, packets: int) -> None:
+    """Also where no packet is due in the time of a trial."""
+    done = settled(lambda: tool.run("-r", rate, "-t", "1", "--loop", "--strict", "--json"))
+    (row,) = rows(done.stdout)
+    assert (done.returncode, done.stderr, row["rate_error_pct"]) == (0, "", 0)
+    assert row["received"] == row["packets"] == packets
+    assert row["received_bytes"] == row["requested_mbps"] * 125_000
+
+
 @pytest.mark.parametrize(("text", "mbps"), [("500K", 0.5), ("1.5M", 1.5), ("0.002G", 2), ("3", 3)])
 def test_units_of_the_rate(tool: Tool, text: str, mbps: float) -> None:
     (row,) = rows(tool.run("-r", text, "-t", "0.1", "--loop", "--json").stdout)
