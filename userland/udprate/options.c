@@ -2,6 +2,7 @@
 /* options.c - the command line of udprate. */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,25 @@ static void take_address(const char *host, struct options *o)
 		o->plan.size = o->to.any.sa_family == AF_INET6 ? 1452 : 1472;
 }
 
+/* A part of a second may end in the middle of a batch, which is sent or not. */
+static void check_time(const struct options *o, const struct plan *plan)
+{
+	double seconds = (double)o->time_ns / NSEC_PER_SEC, off_pct;
+	double most_pct = o->strict ? STRICT_PCT : MISS_PCT;
+	struct schedule s;
+
+	if (o->best_effort || o->naive || plan->rate.shape != NLL_RATE_CONSTANT)
+		return;
+	schedule_init(&s, plan);
+	off_pct = 100 * ((double)schedule_bytes(&s) / (double)plan->bytes_per_s / seconds - 1);
+	if (fabs(off_pct) <= most_pct)
+		return;
+	/* half a batch at the most */
+	die(EXIT_USAGE,
+	    "--time: what is due in %.3f s is %+.1f %% off: allowed whole seconds, %.3f.. s",
+	    seconds, off_pct, 100 / most_pct / 2 / (double)(s.per_s * plan->workers));
+}
+
 static void check(struct options *o)
 {
 	const char *fault;
@@ -349,6 +369,7 @@ static void check(struct options *o)
 	fault = schedule_fault(&plan);
 	if (fault)
 		die(EXIT_USAGE, "--%s", fault);
+	check_time(o, &plan);
 }
 
 /* Now, so that no run is lost for want of a place. */

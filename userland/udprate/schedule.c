@@ -135,6 +135,19 @@ static bool next_shaped(struct schedule *s, struct batch *b)
 	return true;
 }
 
+u64 schedule_bytes(const struct schedule *s)
+{
+	u64 workers = s->plan.workers, turns = 2 * workers;
+	/* in half turns, as in next_constant(): up to and without this one */
+	u64 end = (u64)(((__uint128_t)s->plan.stop_ns * s->per_s * turns + NSEC_PER_SEC - 1) /
+			NSEC_PER_SEC);
+	u64 bytes = 0, i;
+
+	for (i = 0; i < workers; i++)
+		bytes += s->packets * bytes_until(s, (end + 2 * (workers - i) - 2) / turns);
+	return bytes;
+}
+
 bool schedule_next(struct schedule *s, struct batch *batch)
 {
 	if (s->plan.rate.shape == NLL_RATE_CONSTANT)

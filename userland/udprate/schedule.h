@@ -60,6 +60,9 @@ void schedule_init(struct schedule *s, const struct plan *plan);
 u64 schedule_period(const struct schedule *s);
 u64 schedule_full_gap(const struct schedule *s);
 
+/* What is due of all workers in the run, at a constant rate. */
+u64 schedule_bytes(const struct schedule *s);
+
 /* False at the end. */
 bool schedule_next(struct schedule *s, struct batch *batch);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* udprate.c - send UDP packets at exactly the rate that was asked for. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "args.h"
@@ -9,8 +10,7 @@
 #include "memory.h"
 #include "udprate.h"
 
-/* What is refused and what is too long, with --strict. */
-#define STRICT_PCT	0.1
+/* What is too long with --strict. */
 #define STRICT_S	0.001
 /* A shorter run's rate at the receiver says more of its edges. */
 #define RATE_NS		NSEC_PER_SEC
@@ -90,7 +90,9 @@ static int verdict(const struct options *o, const struct outcome *out)
 	if (s->dropped || s->failed)
 		complain("%llu packets were dropped by a queue here, %llu could not be sent",
 			 s->dropped, s->failed);
-	else if (random || interrupted() ? s->skipped > 0 : s->error_pct < -most)
+	else if (!s->numbered && !interrupted())
+		complain("no packet was due in %.3f s", (double)o->time_ns / NSEC_PER_SEC);
+	else if (random || interrupted() ? s->skipped > 0 : fabs(s->error_pct) > most)
 		complain("did not hold %.3f Mbit/s: it was %.3f, %llu packets were not sent",
 			 s->requested_mbps, s->achieved_mbps, s->skipped);
 	else if (s->refused)

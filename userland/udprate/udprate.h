@@ -18,6 +18,8 @@
 #define RUN_MAX_S	86400U
 /* A rate that is missed by more, per cent, is refused. */
 #define MISS_PCT	1.0
+/* With --strict. */
+#define STRICT_PCT	0.1
 
 /* What every packet starts with, in the byte order of the sender. */
 struct header {

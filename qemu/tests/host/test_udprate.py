@@ -63,6 +63,10 @@ GOOD = ("-r", "1", "-t", "1")
         ((*GOOD, "--shape", "peaks", "--on", "1", "--off", "1"), "on: with off, at least"),
         ((*GOOD, "--shape", "ramp", "--period", "10"), "period: at least four mean gaps"),
         (("-r", "0.02", "-t", "1", "-w", "64"), "--rate: allowed are 64 bytes a second and worker"),
+        (("-r", "2", "-t", "0.01"), "--time: what is due in 0.010 s is +17.6 % off"),
+        (("-r", "2", "-t", "0.01"), "allowed whole seconds, 0.294.. s"),
+        (("-r", "2", "-t", "0.333", "--strict"), "--time: what is due in 0.333 s is +0.7 % off"),
+        (("-r", "0.02", "-t", "0.1"), "-100.0 % off"),
         ((*GOOD, "--quantum", "100001"), "--quantum: bad value '100001': allowed 0..100000"),
         ((*GOOD, "--spin", "1001"), "--spin: bad value '1001': allowed 0..1000"),
         ((*GOOD, "--method", "raw"), "--method: bad value 'raw': allowed auto, gso, mmsg, send"),
@@ -118,6 +122,15 @@ def test_every_second_carries_the_same(udp: UdpRate, mbps: float, workers: int) 
     for sent in seconds.values():
         assert abs(sent - wanted) <= 64 * workers
     assert sum(seconds.values()) <= 2 * wanted
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.01, 0.0333, 0.5, 1, 1.234567])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_is_due_is_known_before(udp: UdpRate, seconds: float, workers: int) -> None:
+    for mbps in (0.05, 3, 512):
+        wanted = [plan(mbps, seconds, workers=workers, worker=i) for i in range(workers)]
+        due = sum(batch.bytes for one in wanted for batch in udp.batches(one))
+        assert udp.due(wanted[0]) == due
 
 
 @pytest.mark.parametrize("mbps", RATES_MBPS)

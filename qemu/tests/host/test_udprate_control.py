@@ -350,9 +350,15 @@ def test_low_rates_are_exact(tool: Tool, rate: str, packets: int) -> None:
     assert row["received_bytes"] == row["requested_mbps"] * 125_000
 
 
+def test_nothing_due_is_an_error(tool: Tool) -> None:
+    """Of a random shape it is known in the end only."""
+    done = tool.run("-r", "0.001", "-t", "0.01", "--shape", "poisson", "--loop")
+    assert done.returncode == 1 and "no packet was due in 0.010 s" in done.stderr
+
+
 @pytest.mark.parametrize(("text", "mbps"), [("500K", 0.5), ("1.5M", 1.5), ("0.002G", 2), ("3", 3)])
 def test_units_of_the_rate(tool: Tool, text: str, mbps: float) -> None:
-    (row,) = rows(tool.run("-r", text, "-t", "0.1", "--loop", "--json").stdout)
+    (row,) = rows(tool.run("-r", text, "-t", "0.1", "--loop", "--best-effort", "--json").stdout)
     assert row["requested_mbps"] == mbps
 
 

@@ -125,6 +125,7 @@ class UdpRate:
     def __post_init__(self) -> None:
         self.library.schedule_fault.restype = ctypes.c_char_p
         self.library.schedule_next.restype = ctypes.c_bool
+        self.library.schedule_bytes.restype = c_uint64
         for name in ("schedule_period", "pace_auto_spin", "pace_sleep_until"):
             getattr(self.library, name).restype = c_uint64
         for name in ("sequence_lost", "histogram_floor"):
@@ -148,6 +149,12 @@ class UdpRate:
         self.library.schedule_init(ctypes.byref(schedule), ctypes.byref(plan))
         while self.library.schedule_next(ctypes.byref(schedule), ctypes.byref(batch)):
             yield Sent(batch.due_ns, batch.begin_ns, batch.packets, batch.size)
+
+    def due(self, plan: Plan) -> int:
+        """What is due of all workers, without a look at each batch."""
+        schedule = Schedule()
+        self.library.schedule_init(ctypes.byref(schedule), ctypes.byref(plan))
+        return int(self.library.schedule_bytes(ctypes.byref(schedule)))
 
     def histogram(self, samples: Iterable[int]) -> Histogram:
         made = Histogram()
