@@ -8,13 +8,16 @@
 /* What a look that costs much is followed by, in times of its cost. */
 #define REST		15U
 
+u64 ns_of(const struct timespec *t)
+{
+	return (u64)t->tv_sec * NSEC_PER_SEC + (u64)t->tv_nsec;
+}
+
 static u64 read_clock(clockid_t id)
 {
 	struct timespec t;
 
-	if (clock_gettime(id, &t))
-		return 0;
-	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
+	return clock_gettime(id, &t) ? 0 : ns_of(&t);
 }
 
 u64 now_ns(void)

@@ -21,6 +21,7 @@ u64 thread_cpu_ns(void);
 u64 process_cpu_ns(pid_t pid);
 
 struct timespec timespec_of(u64 ns);
+u64 ns_of(const struct timespec *t);
 
 /* Sleep until CLOCK_MONOTONIC shows @when_ns. */
 void sleep_until_ns(u64 when_ns);

@@ -19,6 +19,8 @@
 #define LOOK_MS		10
 #define BACKLOG		16
 #define TRIES		20U
+/* A packet is in the socket so long after its stamp, at most. */
+#define STAMPED_NS	(100 * NSEC_PER_MSEC)
 /* What a sender has left to say when the time is over. */
 #define GRACE_NS	(2 * NSEC_PER_SEC)
 
@@ -98,8 +100,18 @@ static int take(int fd, struct inbox *in)
 	return recvmmsg(fd, in->message, BATCH, MSG_TRUNC, NULL);
 }
 
-/* When the kernel got the packet, 0 if it does not say. */
-static u64 stamp_of(struct msghdr *message)
+static void learn_wall(struct receiver *rx)
+{
+	u64 before = now_ns();
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	rx->now_ns = now_ns();
+	wall_learn(&rx->wall, before, ns_of(&wall), rx->now_ns);
+}
+
+/* When the kernel got the packet. */
+static u64 stamp_of(const struct receiver *rx, struct msghdr *message)
 {
 	struct timespec when;
 	struct cmsghdr *c;
@@ -108,9 +120,9 @@ static u64 stamp_of(struct msghdr *message)
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
 			continue;
 		memcpy(&when, CMSG_DATA(c), sizeof(when));
-		return (u64)when.tv_sec * NSEC_PER_SEC + (u64)when.tv_nsec;
+		return wall_time(&rx->wall, ns_of(&when), rx->empty_ns - STAMPED_NS, rx->now_ns);
 	}
-	return 0;
+	return rx->now_ns;
 }
 
 static void see(struct receiver *rx, struct mmsghdr *message, const struct header *header)
@@ -121,7 +133,7 @@ static void see(struct receiver *rx, struct mmsghdr *message, const struct heade
 	    header->worker < WORKERS_MAX)
 		session = session_of(rx, header->run);
 	if (session)
-		session_see(session, header, message->msg_len, stamp_of(&message->msg_hdr));
+		session_see(session, header, message->msg_len, stamp_of(rx, &message->msg_hdr));
 	else
 		rx->strangers++;
 }
@@ -136,11 +148,13 @@ static void take_packets(struct receiver *rx)
 		count = take(rx->packets, &in);
 		if (count < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
 			die(EXIT_FAILED, "cannot receive: %s", strerror(errno));
-		if (count <= 0)
-			return;
-		rx->now_ns = now_ns();
+		learn_wall(rx);
 		for (i = 0; i < count; i++)
 			see(rx, &in.message[i], &in.header[i]);
+		if (count < (int)BATCH) {
+			rx->empty_ns = rx->now_ns;
+			return;
+		}
 	}
 }
 
@@ -187,9 +201,11 @@ static bool is_over(const struct receiver *rx, u64 begin_ns)
 
 void receive_all(struct receiver *rx)
 {
-	u64 begin = now_ns();
+	u64 begin;
 
-	rx->now_ns = begin;
+	learn_wall(rx);
+	begin = rx->now_ns;
+	rx->empty_ns = begin;
 	/* a run's own receiver ends with it: it has to say what came until then */
 	while ((rx->one_run || !interrupted()) && !is_over(rx, begin))
 		look(rx);

@@ -94,9 +94,11 @@ void session_see(struct session *s, const struct header *header, u32 bytes, u64 
 		r->workers = worker + 1;
 	r->packets++;
 	r->bytes += bytes;
+	/* stamps of several CPUs may be out of order */
+	if (stamp_ns < s->last_stamp_ns)
+		stamp_ns = s->last_stamp_ns;
 	if (s->last_stamp_ns)
-		histogram_add(&r->gap, stamp_ns > s->last_stamp_ns ?
-			      stamp_ns - s->last_stamp_ns : 0);
+		histogram_add(&r->gap, stamp_ns - s->last_stamp_ns);
 	s->last_stamp_ns = stamp_ns;
 }
 

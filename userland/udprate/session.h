@@ -5,6 +5,7 @@
 
 #include "control.h"
 #include "types.h"
+#include "wall.h"
 
 #define SESSIONS_MAX	32U
 
@@ -22,7 +23,7 @@ struct session {
 	enum session_state state;
 	u64 run;
 	u64 period_ns;
-	u64 first_stamp_ns;	/* CLOCK_REALTIME, of the kernel */
+	u64 first_stamp_ns;	/* CLOCK_MONOTONIC: when packets came */
 	u64 last_stamp_ns;
 	u64 last_ns;		/* CLOCK_MONOTONIC: what was heard last */
 	u64 end_ns;
@@ -40,6 +41,8 @@ struct receiver {
 	bool one_run;		/* ends with the first run that ends */
 	int packets;		/* UDP */
 	int senders;		/* TCP, same port */
+	struct wall wall;	/* that the kernel stamps packets by */
+	u64 empty_ns;		/* when all that had come was taken */
 	u64 now_ns;
 	u64 first_ns;		/* the first packet of any run */
 	u64 strangers;

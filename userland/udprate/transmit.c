@@ -50,14 +50,10 @@ static void choose_method(struct transmitter *t)
 
 static void ask_for_txtime(struct transmitter *t)
 {
-	struct sock_txtime how = { .clockid = CLOCK_MONOTONIC };
-	struct timespec tai;
+	struct sock_txtime how = {
+		.clockid = t->txtime == TXTIME_ETF ? CLOCK_TAI : CLOCK_MONOTONIC,
+	};
 
-	if (t->txtime == TXTIME_ETF) {
-		how.clockid = CLOCK_TAI;
-		clock_gettime(CLOCK_TAI, &tai);
-		t->clock_offset_ns = (u64)tai.tv_sec * NSEC_PER_SEC + (u64)tai.tv_nsec - now_ns();
-	}
 	if (setsockopt(t->fd, SOL_SOCKET, SO_TXTIME, &how, sizeof(how)))
 		die(errno == EPERM ? EXIT_FAILED : EXIT_UNSUPPORTED, "--txtime: SO_TXTIME: %s",
 		    strerror(errno));
@@ -171,6 +167,20 @@ static u32 send_one_by_one(struct transmitter *t, const struct batch *b)
 	return out;
 }
 
+/* How far the clock of the packets' own times is ahead: each time, as it may be set. */
+static u64 ahead_ns(struct transmitter *t)
+{
+	struct timespec tai;
+	u64 before;
+
+	if (t->txtime != TXTIME_ETF)
+		return 0;
+	before = now_ns();
+	clock_gettime(CLOCK_TAI, &tai);
+	wall_learn(&t->tai, before, ns_of(&tai), now_ns());
+	return t->tai.ahead_ns;
+}
+
 static u32 send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns)
 {
 	union {
@@ -179,12 +189,14 @@ static u32 send_mmsg(struct transmitter *t, const struct batch *b, u64 begin_ns)
 	} control[BATCH_MAX] = { };
 	struct mmsghdr message[BATCH_MAX] = { };
 	struct iovec part[BATCH_MAX];
-	bool again = false;
 	u32 i, done = 0, out = 0;
+	bool again = false;
+
+	begin_ns += ahead_ns(t);
 
 	for (i = 0; i < b->packets; i++) {
 		struct msghdr *m = &message[i].msg_hdr;
-		u64 when = begin_ns + t->clock_offset_ns + i * b->gap_ns;
+		u64 when = begin_ns + i * b->gap_ns;
 		struct cmsghdr *c = &control[i].align;
 
 		part[i] = (struct iovec){ t->buffer + (size_t)i * b->size, b->size };

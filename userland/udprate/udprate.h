@@ -14,6 +14,7 @@
 #include "schedule.h"
 #include "session.h"
 #include "types.h"
+#include "wall.h"
 
 #define RUN_MAX_S	86400U
 /* A rate that is missed by more, per cent, is refused. */
@@ -80,7 +81,7 @@ struct transmitter {
 	int fd;
 	enum method method;
 	enum txtime txtime;
-	u64 clock_offset_ns;	/* of the packets' own times from CLOCK_MONOTONIC */
+	struct wall tai;	/* of the packets' own times, with etf */
 	u64 refused;
 	u64 dropped;
 	u64 failed;

@@ -13,7 +13,7 @@ import pytest
 
 from lab.paths import Paths
 from tests.host import native, rates
-from tests.host.udprates import SOURCES, WINDOW, Pace, Plan, Sequence, UdpRate, Window
+from tests.host.udprates import SOURCES, WINDOW, Pace, Plan, Sequence, UdpRate, Wall, Window
 
 SECOND = rates.SECOND
 RATES_MBPS = (3, 6, 12, 64, 128, 256, 512, 1024)
@@ -255,6 +255,37 @@ def test_lateness_does_not_add_up(udp: UdpRate) -> None:
 def test_spinning_is_a_small_part_of_the_time(udp: UdpRate) -> None:
     assert udp.library.pace_auto_spin(500_000) == 10_000
     assert udp.library.pace_auto_spin(SECOND) == 50_000
+
+
+# The wall clock
+
+
+@pytest.mark.parametrize("ahead", [1_700_000_000 * SECOND, 0, -5 * SECOND])
+def test_a_clock_that_is_set_moves_no_time(udp: UdpRate, ahead: int) -> None:
+    """Neither does a reader that is off the CPU between its readings of two clocks."""
+    dice = random.Random(3)
+    wall, now, off = Wall(), 1000 * SECOND, 0
+    for step in range(2000):
+        if step and step % 500 == 0:
+            ahead += dice.choice((-3600, 1, 3600)) * SECOND
+        now += 1_000_000
+        before, after = dice.randint(20, 40), dice.choice((20, 30, 5_000_000))
+        shown = (now + ahead) % 2**64
+        udp.library.wall_learn(ctypes.byref(wall), now - before, shown, now + after)
+        came = now - dice.randint(0, 900_000)
+        shown = (came + ahead) % 2**64
+        found = udp.library.wall_time(ctypes.byref(wall), shown, now - SECOND, now + after)
+        if step % 500 > 20:
+            off = max(off, abs(found - came))
+    assert off <= 60
+
+
+def test_a_stamp_of_before_the_clock_was_set_is_not_believed(udp: UdpRate) -> None:
+    wall = Wall(ahead_ns=5000)
+    limits = (100, 200)
+    stamps = {5150: 150, 5000: 100, 5300: 200, 3_600_000_005_000: 200}
+    for stamp, found in stamps.items():
+        assert udp.library.wall_time(ctypes.byref(wall), stamp, *limits) == found
 
 
 # The bookkeeping

@@ -16,6 +16,7 @@ SOURCES = (
     "userland/udprate/schedule.c",
     "userland/udprate/pace.c",
     "userland/udprate/sequence.c",
+    "userland/udprate/wall.c",
     "userland/lib/histogram.c",
     "modules/napi_livelock/rate.c",
 )
@@ -81,6 +82,12 @@ class Window(ctypes.Structure):
     _fields_: ClassVar = [("seen", c_uint64 * (WINDOW // 64))]
 
 
+class Wall(ctypes.Structure):
+    """struct wall"""
+
+    _fields_: ClassVar = [("ahead_ns", c_uint64)]
+
+
 class Histogram(ctypes.Structure):
     """struct histogram"""
 
@@ -130,6 +137,9 @@ class UdpRate:
             getattr(self.library, name).restype = c_uint64
         for name in ("sequence_lost", "histogram_floor"):
             getattr(self.library, name).restype = c_uint64
+        self.library.wall_time.restype = c_uint64
+        self.library.wall_time.argtypes = [ctypes.c_void_p, c_uint64, c_uint64, c_uint64]
+        self.library.wall_learn.argtypes = self.library.wall_time.argtypes
         self.library.histogram_quantile.restype = c_double
         self.library.histogram_quantile.argtypes = [ctypes.c_void_p, c_double]
         self.library.histogram_add.argtypes = [ctypes.c_void_p, c_uint64]

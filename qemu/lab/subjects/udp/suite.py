@@ -10,6 +10,7 @@ from lab.suite import not_debug, scenario
 # What the scenarios call.
 IMAGE = (
     *("bin/sh", "bin/cat", "bin/grep", "usr/bin/awk", "usr/bin/cut", "usr/bin/head"),
+    *("bin/date", "bin/sleep", "usr/bin/wc"),
     *("bin/ip", "bin/ss", "sbin/tc", "etc/hosts"),
 )
 
@@ -63,6 +64,8 @@ def _tools() -> Boot:
             _txtime("fq"),
             # in software a packet leaves by delta before its time; after that it is dropped
             _txtime("etf", "clockid", "CLOCK_TAI", "delta", "500000"),
+            _scenario("clock-set"),
+            replace(_scenario("clock-set", "--txtime", "etf"), name="clock-set-etf"),
             _scenario("receive"),
             _scenario("bottleneck"),
             _scenario("duplicates"),

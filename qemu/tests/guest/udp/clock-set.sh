@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Name: clock-set
+# What: The wall clock is set on and back by an hour during a run: no figure or time of it follows.
+# Needs: nothing
+# Time: 60
+# Debug: no
+#
+# Arguments: of udprate. The kernel stamps packets by that clock.
+set_clock() {
+	date -s "@$(($(date +%s) + $1))" >/tmp/date
+}
+leave() {
+	tc qdisc del dev lo root || true
+	set_clock $back
+}
+back=0
+trap leave EXIT
+case $* in
+*etf*)
+	tc qdisc replace dev lo root etf clockid CLOCK_TAI delta 500000
+	;;
+esac
+udprate -r 20 -t 2 -i 0.5 --loop --strict --policy fifo --json "$@" >/tmp/out 2>/tmp/intervals &
+sender=$!
+for seconds in 3600 -7200; do
+	was=$(wc -l </tmp/intervals)
+	until [ "$(wc -l </tmp/intervals)" -gt "$was" ]; do
+		sleep 0.01
+	done
+	set_clock $seconds
+	back=$((back - seconds))
+done
+wait $sender
+cat /tmp/out
+value() {
+	grep -o "\"$1\":[0-9.]*" /tmp/out | head -n 1 | cut -d: -f2
+}
+awk -v mbps="$(value received_mbps)" -v gap="$(value received_gap_us_max)" '
+BEGIN { exit mbps < 19.98 || mbps > 20.02 || gap > 100000 }'
