@@ -146,10 +146,19 @@ static void print_holes(const struct holes *h)
 {
 	u32 i;
 
-	for (i = 0; i < h->count && i < HOLES_SHOWN; i++)
-		printf("                   %llu of the %llu from %llu of worker %u on, at %.3f s\n",
-		       h->hole[i].missing, h->hole[i].size, h->hole[i].first, h->hole[i].worker,
-		       (double)h->hole[i].at_ns / NSEC_PER_SEC);
+	for (i = 0; i < h->count && i < HOLES_SHOWN; i++) {
+		const struct hole *hole = &h->hole[i];
+
+		printf("                   ");
+		if (hole->missing < hole->size)
+			printf("%llu of ", hole->missing);
+		if (hole->size > 1)
+			printf("packets %llu-%llu", hole->first, hole->first + hole->size - 1);
+		else
+			printf("packet %llu", hole->first);
+		printf(" (worker %u) at %.3f s\n", hole->worker,
+		       (double)hole->at_ns / NSEC_PER_SEC);
+	}
 	if (h->count > HOLES_SHOWN || h->unnamed)
 		printf("                   and %llu more places\n",
 		       h->count - i + h->unnamed);
@@ -190,6 +199,12 @@ static const char *who_is_silent(const struct options *o, const struct outcome *
 	return out->asked ? "the receiver went away" : "no udprate answers there";
 }
 
+/* Without a sign where four digits show nothing. */
+static double four_digits(double value)
+{
+	return fabs(value) < 0.00005 ? 0 : value;
+}
+
 static void print_heading(void)
 {
 	printf("%-18s %10s %10s %10s %10s %10s\n", "us", "1 %", "50 %", "99 %", "99.9 %", "max");
@@ -204,7 +219,7 @@ static void print_sent(const struct options *o, const struct outcome *out)
 	       (double)o->time_ns / NSEC_PER_SEC, o->plan.workers,
 	       o->naive ? "naive" : nll_rate_names[o->plan.rate.shape]);
 	printf("sent               %.3f Mbit/s, error %.4f %%, %llu packets, sd %.4f Mbit/s\n",
-	       s->achieved_mbps, s->error_pct, s->packets, s->sd_mbps);
+	       s->achieved_mbps, four_digits(s->error_pct), s->packets, s->sd_mbps);
 	printf("                   ended after %.4f s, CPU %.1f %%\n", s->elapsed_s, s->cpu_pct);
 	if (s->skipped || s->refused || s->dropped || s->failed)
 		printf("                   %llu packets skipped, %llu dropped here, %llu failed; "

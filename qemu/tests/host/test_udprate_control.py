@@ -133,6 +133,27 @@ def test_what_was_lost_comes_back_to_the_sender(tool: Tool) -> None:
     assert times == sorted(times) and times[0] == 0 and times[2] > 0.4
 
 
+def test_the_lost_places_are_said(tool: Tool) -> None:
+    """One, several, and several of which one came late."""
+    lost = {7, *range(110, 115), 509}
+    words = ("-r", "0.8", "-t", "1", "-s", "100", "--best-effort")
+    with (
+        receiver(tool) as (port, _),
+        Relay(port, lambda number: number not in lost, late=510) as relay,
+    ):
+        text = tool.run(*words, "-p", str(relay.port)).stdout
+    (when,) = re.findall(r"^ +packet 7 \(worker 0\) at (0\.[0-9]{3}) s$", text, re.M)
+    (later,) = re.findall(r"^ +packets 110-114 \(worker 0\) at (0\.[0-9]{3}) s$", text, re.M)
+    assert re.search(r"^ +1 of packets 509-510 \(worker 0\) at ", text, re.M)
+    assert float(when) < float(later)
+
+
+def test_nothing_has_no_sign(tool: Tool) -> None:
+    """A byte less than 12,500,001 is an error of -0.000008 %."""
+    done = settled(lambda: tool.run("-r", "100.000008", "-t", "1", "--loop"))
+    assert "error 0.0000 %" in done.stdout
+
+
 def test_all_is_lost(tool: Tool) -> None:
     status, row, _ = lossy(tool, lambda _: 0)
     assert (status, row["received"], row["lost"]) == (1, 0, 1000)

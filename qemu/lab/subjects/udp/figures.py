@@ -216,7 +216,7 @@ def _policy_table(records: Sequence[Record]) -> str:
             cpu = find(records, "cpu_pct", variant, **same)
             shown = [f"{one[0].value:.4g}" if one else "-" for one in (spread, late, cpu)]
             place = [str(params[name]) for name in ("where", "load", "policy", "rate_mbps")]
-            rows.append([variant, *place, f"{record.value:.4f}", *shown])
+            rows.append([variant, *place, f"{record.value:z.4f}", *shown])
     if not rows:
         return ""
     header = ("", "where", "load", "policy", "Mbit/s", "error %", "sd", "gap p99 us", "CPU %")
