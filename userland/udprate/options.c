@@ -18,9 +18,10 @@
 #define MBPS_MAX	100000ULL
 #define QUANTUM_MAX_US	100000U
 #define PORT_USUAL	32000
+#define TIME_USUAL_NS	(10 * NSEC_PER_SEC)
 
 static const char usage[] =
-"Usage: udprate -r RATE -t SECONDS [options] [ADDRESS]\n"
+"Usage: udprate -r RATE [-t SECONDS] [options] [ADDRESS]\n"
 "       udprate --receive [-t SECONDS] [options] [ADDRESS]\n"
 "\n"
 "Send UDP packets to ADDRESS (127.0.0.1) at exactly the rate that was asked for, or\n"
@@ -29,7 +30,7 @@ static const char usage[] =
 "\n"
 "  -r, --rate RATE       of payload, all workers together: Mbit/s (0.001..100000), or\n"
 "                        with K, M or G behind it\n"
-"  -t, --time SECONDS    how long (0.001..86400)\n"
+"  -t, --time SECONDS    how long (0.001..86400; 10)\n"
 "  -w, --workers N       sending processes (as many as the rate needs; up to 64)\n"
 "  -i, --interval SECONDS\n"
 "                        report on the way that often (0.001..86400)\n"
@@ -344,13 +345,13 @@ static void check(struct options *o)
 	const char *fault;
 	struct plan plan;
 
-	o->plan.stop_ns = o->time_ns;
 	if (o->buckets && !o->json)
 		die(EXIT_USAGE, "--buckets needs --json");
 	if (o->receive)
 		return;
 	if (!o->time_ns)
-		die(EXIT_USAGE, "-t is missing: how many seconds, try --help");
+		o->time_ns = TIME_USUAL_NS;
+	o->plan.stop_ns = o->time_ns;
 	if (!o->plan.bytes_per_s)
 		die(EXIT_USAGE, "-r is missing: how many Mbit/s, try --help");
 	if (o->loop && o->blind)
@@ -407,6 +408,9 @@ void parse_options(int argc, char **argv, struct options *o)
 			args_help(usage);
 		if (c == 'V')
 			args_version();
+		if (c == '?' && optopt && strchr("ubc", optopt))
+			die(EXIT_USAGE,
+			    "unknown option '-%c': -r RATE HOST sends, --receive receives", optopt);
 		args_refuse(c, argv);
 	}
 	args_no_more(argc, argv, optind + (optind < argc));

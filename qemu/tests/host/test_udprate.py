@@ -42,8 +42,11 @@ GOOD = ("-r", "1", "-t", "1")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "-t is missing"),
+        ((), "-r is missing"),
         (("-t", "1"), "-r is missing"),
+        (("-u", "-b", "1M", "-c", "::1"), "unknown option '-u': -r RATE HOST sends"),
+        (("-c", "::1"), "unknown option '-c': -r RATE HOST sends, --receive"),
+        (("-x",), "unknown option '-x', try --help"),
         (("-r", "0", "-t", "1"), "--rate: bad value '0': allowed 0.001..100000 Mbit/s"),
         (("-r", "1e3", "-t", "1"), "--rate: bad value '1e3'"),
         (("-r", "-3", "-t", "1"), "--rate: bad value '-3'"),

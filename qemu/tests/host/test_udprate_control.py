@@ -371,6 +371,14 @@ def test_low_rates_are_exact(tool: Tool, rate: str, packets: int) -> None:
     assert row["received_bytes"] == row["requested_mbps"] * 125_000
 
 
+@pytest.mark.usefixtures("interruptible")
+def test_without_a_time_it_is_ten_seconds(tool: Tool) -> None:
+    with tool.start("-r", "1", "--loop", "-i", "0.1") as sender:
+        assert sender.stdout and "9.900 s left" in sender.stdout.readline()
+        sender.terminate()
+        assert "for 10.000 s" in sender.communicate(timeout=TIMEOUT_S)[0]
+
+
 def test_nothing_due_is_an_error(tool: Tool) -> None:
     """Of a random shape it is known in the end only."""
     done = tool.run("-r", "0.001", "-t", "0.01", "--shape", "poisson", "--loop")
