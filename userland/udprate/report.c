@@ -66,6 +66,8 @@ void summarize(const struct run *run, struct summary *s)
 		s->refused += sent->refused;
 		s->dropped += sent->dropped;
 		s->failed += sent->failed;
+		if (sent->catch_up > s->catch_up)
+			s->catch_up = sent->catch_up;
 		cpu_ns += sent->cpu_ns;
 		if (sent->end_ns > end_ns)
 			end_ns = sent->end_ns;
@@ -224,6 +226,9 @@ static void print_sent(const struct options *o, const struct outcome *out)
 	if (s->skipped || s->refused || s->dropped || s->failed)
 		printf("                   %llu packets skipped, %llu dropped here, %llu failed; "
 		       "%llu sends refused\n", s->skipped, s->dropped, s->failed, s->refused);
+	if (s->catch_up)
+		printf("                   up to %llu packets at once, to catch up\n",
+		       s->catch_up);
 	if (interrupted())
 		printf("                   interrupted\n");
 	if (r)
@@ -281,6 +286,7 @@ void report_sent(const struct options *o, const struct outcome *out)
 	json_number("refused", s->refused);
 	json_number("dropped", s->dropped);
 	json_number("failed", s->failed);
+	json_number("catch_up", s->catch_up);
 	json_times(o, "gap", &s->gap);
 	json_times(o, "late", &s->late);
 	json_bool("interrupted", interrupted());

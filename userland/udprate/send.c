@@ -77,10 +77,11 @@ static void run_paced(struct worker *w, struct schedule *schedule)
 {
 	const struct options *o = w->run->o;
 	u64 start = w->run->start_ns, ahead = o->txtime ? AHEAD_NS : 0, now;
+	u64 period = schedule_period(schedule), row = 0;
 	struct pace pace;
 	struct batch b;
 
-	pace_init(&pace, o->spin_set ? o->spin_ns : pace_auto_spin(schedule_period(schedule)));
+	pace_init(&pace, o->spin_set ? o->spin_ns : pace_auto_spin(period));
 	while (schedule_next(schedule, &b)) {
 		u64 due = start + (ahead ? b.begin_ns : b.due_ns) - ahead;
 
@@ -92,6 +93,9 @@ static void run_paced(struct worker *w, struct schedule *schedule)
 			continue;
 		}
 		histogram_add(&w->sent->late, now - due);
+		row = now - due < period ? 0 : row + b.packets;
+		if (row > w->sent->catch_up)
+			w->sent->catch_up = row;
 		send_batch(w, &b, now);
 	}
 }

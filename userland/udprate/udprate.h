@@ -69,6 +69,7 @@ struct sent {
 	u64 refused;		/* sends that the other side has refused */
 	u64 dropped;		/* packets that a queue of this machine did not take */
 	u64 failed;		/* other packets that could not be sent */
+	u64 catch_up;		/* packets of the longest row of batches late by a period */
 	u64 cpu_ns;
 	u64 end_ns;		/* when all was sent, counted from the start */
 	struct histogram gap;	/* from packet to packet */
@@ -142,7 +143,7 @@ struct summary {
 	double sd_mbps;		/* of the whole seconds */
 	double cpu_pct;		/* of one CPU, all workers */
 	double elapsed_s;	/* until the end, or the last packet if that was later */
-	u64 packets, bytes, numbered, skipped, refused, dropped, failed;
+	u64 packets, bytes, numbered, skipped, refused, dropped, failed, catch_up;
 	struct histogram gap, late;
 };
 

@@ -38,9 +38,13 @@ class Tool:
         argv = [*self.argv, *words]
         return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, group: int | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*self.argv, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*self.argv, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=group,
         )
 
 
@@ -377,6 +381,18 @@ def test_without_a_time_it_is_ten_seconds(tool: Tool) -> None:
         assert sender.stdout and "9.900 s left" in sender.stdout.readline()
         sender.terminate()
         assert "for 10.000 s" in sender.communicate(timeout=TIMEOUT_S)[0]
+
+
+def test_what_is_sent_to_catch_up_is_said(tool: Tool) -> None:
+    """After a stop of 200 ms: the 34 packets that were due in it, but for both ends."""
+    with tool.start("-r", "2", "-t", "1", "-i", "0.2", "--loop", "--json", group=0) as sender:
+        assert sender.stderr and sender.stderr.readline()
+        stopped = time.monotonic()
+        os.killpg(sender.pid, signal.SIGSTOP)
+        wait_until(lambda: time.monotonic() > stopped + 0.2)
+        os.killpg(sender.pid, signal.SIGCONT)
+        (row,) = rows(sender.communicate(timeout=TIMEOUT_S)[0])
+    assert 30 <= row["catch_up"] <= row["packets"]
 
 
 def test_nothing_due_is_an_error(tool: Tool) -> None:
