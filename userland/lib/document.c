@@ -47,20 +47,31 @@ static u64 count_usable_cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 0 : (u64)CPU_COUNT(&set);
 }
 
+const char *document_time(time_t when, char text[DOCUMENT_TIME])
+{
+	struct tm utc;
+
+	if (!gmtime_r(&when, &utc) || !strftime(text, DOCUMENT_TIME, "%FT%TZ", &utc))
+		*text = '\0';
+	return text;
+}
+
 void document_open(void)
 {
-	char model[128], text[32] = "";
+	document_open_of(begun);
+}
+
+void document_open_of(time_t when)
+{
+	char model[128], text[DOCUMENT_TIME];
 	struct utsname system = { 0 };
-	struct tm utc;
 
 	uname(&system);
 	read_model(model, sizeof(model));
-	if (gmtime_r(&begun, &utc))
-		strftime(text, sizeof(text), "%FT%TZ", &utc);
 	json_open();
 	json_number("schema", DOCUMENT_SCHEMA);
 	json_text("version", LAB_VERSION);
-	json_text("time", text);
+	json_text("time", document_time(when, text));
 	json_text("host", system.nodename);
 	json_text("kernel", system.release);
 	json_text("machine", system.machine);

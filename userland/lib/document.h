@@ -12,6 +12,8 @@
 #ifndef LAB_DOCUMENT_H
 #define LAB_DOCUMENT_H
 
+#include <time.h>
+
 #include "histogram.h"
 
 /* Of the names and units in the document: raised when a reader must know of a change. */
@@ -25,6 +27,13 @@ void document_begin(void);
  * CPU model and number of CPUs that may be used.
  */
 void document_open(void);
+
+/* The same of a measurement that began then. */
+void document_open_of(time_t when);
+
+/* UTC, ISO 8601. */
+#define DOCUMENT_TIME	32
+const char *document_time(time_t when, char text[DOCUMENT_TIME]);
 
 /*
  * All samples, as a list @name of [from, to, count]: each end less @offset, times @unit.

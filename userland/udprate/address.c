@@ -69,9 +69,18 @@ u16 address_port(const struct address *a)
 	return ntohs(a->any.sa_family == AF_INET6 ? a->v6.sin6_port : a->v4.sin_port);
 }
 
-const char *address_text(const struct address *a, char text[ADDRESS_TEXT])
+bool address_is_any(const struct address *a)
 {
 	if (a->any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr);
+	return a->v4.sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+const char *address_text(const struct address *a, char text[ADDRESS_TEXT])
+{
+	if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a->v6.sin6_addr))
+		inet_ntop(AF_INET, &a->v6.sin6_addr.s6_addr[12], text, ADDRESS_TEXT);
+	else if (a->any.sa_family == AF_INET6)
 		inet_ntop(AF_INET6, &a->v6.sin6_addr, text, ADDRESS_TEXT);
 	else
 		inet_ntop(AF_INET, &a->v4.sin_addr, text, ADDRESS_TEXT);

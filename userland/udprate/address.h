@@ -26,7 +26,10 @@ void address_loopback(struct address *a);
 
 u16 address_port(const struct address *a);
 
-/* As people write it, without the port. */
+/* Whether it stands for all addresses of this machine. */
+bool address_is_any(const struct address *a);
+
+/* As people write it, without the port; IPv4 in an IPv6 socket as IPv4. */
 #define ADDRESS_TEXT	INET6_ADDRSTRLEN
 const char *address_text(const struct address *a, char text[ADDRESS_TEXT]);
 

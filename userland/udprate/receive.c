@@ -83,6 +83,7 @@ struct inbox {
 		char space[CMSG_SPACE(sizeof(struct timespec))];
 		struct cmsghdr align;
 	} control[BATCH];
+	struct address from[BATCH];
 };
 
 /* Only the header is copied; the length is the packet's all the same. */
@@ -93,6 +94,7 @@ static int take(int fd, struct inbox *in)
 	for (i = 0; i < BATCH; i++) {
 		in->part[i] = (struct iovec){ &in->header[i], sizeof(in->header[i]) };
 		in->message[i].msg_hdr = (struct msghdr){
+			.msg_name = &in->from[i].any, .msg_namelen = sizeof(in->from[i].v6),
 			.msg_iov = &in->part[i], .msg_iovlen = 1,
 			.msg_control = &in->control[i], .msg_controllen = sizeof(in->control[i]),
 		};
@@ -125,13 +127,14 @@ static u64 stamp_of(const struct receiver *rx, struct msghdr *message)
 	return rx->now_ns;
 }
 
-static void see(struct receiver *rx, struct mmsghdr *message, const struct header *header)
+static void see(struct receiver *rx, struct mmsghdr *message, const struct header *header,
+		const struct address *from)
 {
 	struct session *session = NULL;
 
 	if (message->msg_len >= sizeof(*header) && header->magic == MAGIC &&
 	    header->worker < WORKERS_MAX)
-		session = session_of(rx, header->run);
+		session = session_of(rx, header->run, from);
 	if (session)
 		session_see(session, header, message->msg_len, stamp_of(rx, &message->msg_hdr));
 	else
@@ -150,7 +153,7 @@ static void take_packets(struct receiver *rx)
 			die(EXIT_FAILED, "cannot receive: %s", strerror(errno));
 		learn_wall(rx);
 		for (i = 0; i < count; i++)
-			see(rx, &in.message[i], &in.header[i]);
+			see(rx, &in.message[i], &in.header[i], &in.from[i]);
 		if (count < (int)BATCH) {
 			rx->empty_ns = rx->now_ns;
 			return;
@@ -230,7 +233,7 @@ pid_t receive_start(const struct options *o, struct address *at, int *fd)
 	pid = fork_child();
 	if (!pid) {
 		close(pair[0]);
-		session_add(rx, pair[1]);
+		session_add(rx, pair[1], at);
 		receive_all(rx);
 		_exit(rx->ended ? EXIT_GOOD : EXIT_FAILED);
 	}

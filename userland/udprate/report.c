@@ -245,7 +245,13 @@ static void print_sent(const struct options *o, const struct outcome *out)
 /* What was asked for beside the rate; durations in us. */
 static void json_settings(const struct options *o)
 {
+	char text[ADDRESS_TEXT];
+
 	json_object("settings");
+	if (!o->loop) {
+		json_text("address", address_text(&o->to, text));
+		json_number("port", address_port(&o->to));
+	}
 	json_number("quantum_us", o->plan.quantum_ns / NSEC_PER_USEC);
 	json_text("method", methods[o->method]);
 	json_text("txtime", o->txtime ? qdiscs[o->txtime - TXTIME_FQ] : "none");
@@ -296,16 +302,66 @@ void report_sent(const struct options *o, const struct outcome *out)
 	json_close();
 }
 
-void report_received(const struct options *o, const struct received *r)
+void report_listening(const struct options *o)
 {
+	char text[ADDRESS_TEXT];
+
+	if (o->json)
+		return;
+	printf("listening at %s, port %u\n",
+	       address_is_any(&o->to) ? "every address" : address_text(&o->to, text),
+	       address_port(&o->to));
+	finish_output();
+}
+
+static void print_run(const struct session *s, const char *verb)
+{
+	char text[ADDRESS_TEXT], when[DOCUMENT_TIME], name[32];
+
+	snprintf(name, sizeof(name), "run %u %s", s->number, verb);
+	printf("%-18s from %s, port %u, at %s\n", name, address_text(&s->peer, text),
+	       address_port(&s->peer), document_time(s->began, when));
+}
+
+void report_run(const struct options *o, const struct session *s)
+{
+	if (o->json)
+		return;
+	print_run(s, "begins");
+	finish_output();
+}
+
+static void json_of_run(const struct options *o, const struct session *s)
+{
+	char text[ADDRESS_TEXT];
+
+	json_object("settings");
+	json_text("address", address_text(&o->to, text));
+	json_number("port", address_port(&o->to));
+	json_bool("strict", o->strict);
+	json_end();
+	json_object("peer");
+	json_text("address", address_text(&s->peer, text));
+	json_number("port", address_port(&s->peer));
+	json_end();
+	json_number("run", s->number);
+}
+
+void report_received(const struct options *o, const struct session *s)
+{
+	const struct received *r = &s->received;
+
 	if (!o->json) {
+		print_run(s, "");
 		print_received(r);
 		print_heading();
 		print_times("gap", &r->gap);
+		putchar('\n');
 		finish_output();
 		return;
 	}
-	document_open();
+	document_open_of(s->began);
+	json_of_run(o, s);
 	json_text("mode", "receive");
 	json_received(o, r);
 	json_close();

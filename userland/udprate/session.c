@@ -21,7 +21,7 @@
 #define HELLO_NS	(2 * NSEC_PER_SEC)
 #define REPORT_BYTES	(256 * 1024)
 
-struct session *session_add(struct receiver *rx, int fd)
+struct session *session_add(struct receiver *rx, int fd, const struct address *peer)
 {
 	struct session *s;
 	u32 i;
@@ -32,6 +32,7 @@ struct session *session_add(struct receiver *rx, int fd)
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
 	s->fd = fd;
+	s->peer = *peer;
 	s->last_ns = rx->now_ns;
 	rx->session[i] = s;
 	return s;
@@ -47,7 +48,17 @@ static void session_drop(struct receiver *rx, u32 i)
 	rx->session[i] = NULL;
 }
 
-struct session *session_of(struct receiver *rx, u64 run)
+static void begin_run(struct receiver *rx, struct session *s, u64 run)
+{
+	s->run = run;
+	s->number = ++rx->began;
+	s->began = time(NULL);
+	s->state = SESSION_RUNS;
+	if (!rx->one_run)
+		report_run(rx->o, s);
+}
+
+struct session *session_of(struct receiver *rx, u64 run, const struct address *from)
 {
 	struct session *s;
 	u32 i, used = 0;
@@ -63,11 +74,10 @@ struct session *session_of(struct receiver *rx, u64 run)
 	/* with a time of its own, it also takes a sender that does not talk */
 	if (used || rx->ended || !rx->o->time_ns)
 		return NULL;
-	s = session_add(rx, -1);
+	s = session_add(rx, -1, from);
 	if (!s)
 		return NULL;
-	s->run = run;
-	s->state = SESSION_RUNS;
+	begin_run(rx, s, run);
 found:
 	if (!rx->first_ns)
 		rx->first_ns = rx->now_ns;
@@ -112,14 +122,15 @@ static void answer(int fd, enum answer_code code)
 
 void session_accept(struct receiver *rx)
 {
-	int fd = accept4(rx->senders, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct address from = { .length = sizeof(from.v6) };
+	int fd = accept4(rx->senders, &from.any, &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	int room = REPORT_BYTES;
 
 	if (fd < 0)
 		return;
 	/* the report has to fit, so that a slow sender stops nobody */
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	if (session_add(rx, fd))
+	if (session_add(rx, fd, &from))
 		return;
 	answer(fd, ANSWER_BUSY);
 	close(fd);
@@ -167,7 +178,7 @@ static void finish(struct receiver *rx, u32 i)
 	    send(s->fd, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*r))
 		complain("a sender did not take its report");
 	if (!rx->one_run)
-		report_received(rx->o, r);
+		report_received(rx->o, s);
 	session_drop(rx, i);
 }
 
@@ -191,9 +202,8 @@ static void greet(struct receiver *rx, u32 i)
 		session_drop(rx, i);
 		return;
 	}
-	s->run = hello->run;
 	s->period_ns = hello->period_ns;
-	s->state = SESSION_RUNS;
+	begin_run(rx, s, hello->run);
 	s->got = 0;
 	memset(&s->said, 0, sizeof(s->said));
 	answer(s->fd, ANSWER_READY);

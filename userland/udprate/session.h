@@ -3,6 +3,8 @@
 #ifndef UDPRATE_SESSION_H
 #define UDPRATE_SESSION_H
 
+#include <time.h>
+
 #include "control.h"
 #include "types.h"
 #include "wall.h"
@@ -20,6 +22,9 @@ enum session_state {
 
 struct session {
 	int fd;			/* -1: a sender that does not talk to us */
+	struct address peer;
+	u32 number;		/* of the run, from 1 on */
+	time_t began;		/* the wall clock, for people alone */
 	enum session_state state;
 	u64 run;
 	u64 period_ns;
@@ -46,18 +51,19 @@ struct receiver {
 	u64 now_ns;
 	u64 first_ns;		/* the first packet of any run */
 	u64 strangers;
-	u32 ended;		/* runs */
+	u32 began;		/* runs */
+	u32 ended;
 	struct fates fates;	/* in all runs that have ended */
 	struct session *session[SESSIONS_MAX];
 };
 
 /* The session of a packet's run, or NULL. */
-struct session *session_of(struct receiver *rx, u64 run);
+struct session *session_of(struct receiver *rx, u64 run, const struct address *from);
 
 void session_see(struct session *s, const struct header *header, u32 bytes, u64 stamp_ns);
 
 /* A sender that talks through @fd, or not at all: -1; NULL when there is no room. */
-struct session *session_add(struct receiver *rx, int fd);
+struct session *session_add(struct receiver *rx, int fd, const struct address *peer);
 
 /* A new sender, and what one has said. */
 void session_accept(struct receiver *rx);

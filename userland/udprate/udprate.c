@@ -37,6 +37,7 @@ static int receive(struct options *o)
 	rx->o = o;
 	policy_take(&o->policy);
 	receive_open(rx, &o->to);
+	report_listening(o);
 	receive_all(rx);
 	if (o->time_ns && !rx->first_ns && !interrupted()) {
 		complain("no packet on port %u within %llu s", address_port(&o->to),

@@ -156,7 +156,10 @@ struct outcome {
 
 void summarize(const struct run *run, struct summary *s);
 void report_sent(const struct options *o, const struct outcome *out);
-void report_received(const struct options *o, const struct received *r);
+/* The receiver: where it is, a run that begins, and what came of one. */
+void report_listening(const struct options *o);
+void report_run(const struct options *o, const struct session *s);
+void report_received(const struct options *o, const struct session *s);
 void report_interval(const struct run *run, u64 from_ns, u64 until_ns, u64 bytes);
 void write_samples(const struct run *run);
 /* Those of all workers. */

@@ -85,7 +85,7 @@ def _figures(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 def _of_sender(run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What udprate says of a run beside each other, as results: the run, and each duration."""
-    known = {*Document.__struct_fields__, "machine"}
+    known = {*Document.__struct_fields__, "machine", "peer", "run"}
     whole = {key: value for key, value in run.items() if key not in known}
     durations: dict[str, dict[str, Any]] = {}
     for key in list(whole):

@@ -13,12 +13,14 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.paths import Paths
+from lab.report.document import read_document
 from tests.host.relay import Relay
 
 TIMEOUT_S = 60
@@ -218,6 +220,53 @@ def several(tool: Tool, *words: str) -> list[dict[str, Any]]:
     told = [row["received"] for row in rows(text)]
     assert sorted(told) == sorted(row["received"] for row in reports)
     return reports
+
+
+RUN = re.compile(
+    r"run (\d) begins +from 127.0.0.1, port \d+, at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\n"
+    r"run (\d) +from 127.0.0.1, port \d+, at (\S+)\n"
+    r"received +(\d+) packets, .*?\n\n",
+    re.S,
+)
+
+
+@pytest.mark.parametrize(("words", "where"), [((), "every address"), (("127.0.0.1",), "127.0.0.1")])
+def test_a_receiver_says_where_it_is_and_what_came(
+    tool: Tool, words: tuple[str, ...], where: str
+) -> None:
+    """From where, and when: each run has a report of its own, with a line between."""
+    port = free_port()
+    with tool.start("--receive", "-p", str(port), *words) as program:
+        assert program.stdout
+        assert program.stdout.readline() == f"listening at {where}, port {port}\n"
+        for seconds in ("0.1", "0.2"):
+            tool.run("-r", "2", "-t", seconds, "-p", str(port), "--best-effort")
+        program.terminate()
+        text, _ = program.communicate(timeout=TIMEOUT_S)
+    found = [run.groups() for run in RUN.finditer(text)]
+    assert RUN.sub("", text) == ""
+    assert [(one, two) for one, _, two, _, _ in found] == [("1", "1"), ("2", "2")]
+    for _, began, _, again, _ in found:
+        assert began == again
+        ago = datetime.now(UTC) - datetime.fromisoformat(began)
+        assert timedelta(0) <= ago < timedelta(seconds=TIMEOUT_S)
+
+
+def test_a_receiver_document_is_read_as_others_are(tool: Tool, tmp_path: Path) -> None:
+    """It has settings, the peer, and the time of its run."""
+    with receiver(tool, "127.0.0.1") as (port, program):
+        tool.run("-r", "2", "-t", "0.1", "-p", str(port), "--best-effort")
+        program.terminate()
+        text, _ = program.communicate(timeout=TIMEOUT_S)
+    (row,) = rows(text)
+    assert row["settings"] == {"address": "127.0.0.1", "port": port, "strict": False}
+    assert row["peer"]["address"] == "127.0.0.1" and row["peer"]["port"] not in (0, port)
+    assert row["run"] == 1
+    path = tmp_path / "received.json"
+    path.write_text(text)
+    found = read_document(path)
+    assert list(found.named()) == ["receive", "received_gap"]
+    assert not {"run", "peer.port"} & set(found.named()["receive"].figures)
 
 
 def test_several_senders_at_once(tool: Tool) -> None:

@@ -128,6 +128,7 @@ def test_the_receiver_says_what_became_of_each_packet(
             time.sleep(0.01)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             sender.connect(("127.0.0.1", port))
+            came_from = sender.getsockname()[1]
             for number in (0, 3, 1, 2, 2, 8):
                 sender.send(HEADER.pack(MAGIC, 0, 77, number) + bytes(76))
             sender.send(HEADER.pack(MAGIC, 0, 78, 9))
@@ -137,3 +138,4 @@ def test_the_receiver_says_what_became_of_each_packet(
     row = json.loads(text)
     fates = ("received", "received_bytes", "lost", "reordered", "duplicates", "strangers")
     assert [row[name] for name in fates] == [5, 500, 4, 2, 1, 2]
+    assert row["peer"] == {"address": "127.0.0.1", "port": came_from}
