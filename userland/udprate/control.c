@@ -29,18 +29,19 @@ static bool wait_for(int fd, short what, u64 deadline_ns)
 	return false;
 }
 
-static bool read_all(int fd, void *data, size_t size, u64 deadline_ns)
+/* Whether nothing is left of the @left bytes. */
+static bool read_all(int fd, void *data, size_t *left, u64 deadline_ns)
 {
-	size_t got = 0;
+	u8 *end = (u8 *)data + *left;
 
-	while (got < size && wait_for(fd, POLLIN, deadline_ns)) {
-		ssize_t done = recv(fd, (u8 *)data + got, size - got, 0);
+	while (*left && wait_for(fd, POLLIN, deadline_ns)) {
+		ssize_t done = recv(fd, end - *left, *left, 0);
 
-		if (done <= 0 && errno != EINTR)
+		if (!done || (done < 0 && errno != EINTR))
 			return false;
-		got += done > 0 ? (size_t)done : 0;
+		*left -= done > 0 ? (size_t)done : 0;
 	}
-	return got == size;
+	return !*left;
 }
 
 /* False with errno. */
@@ -78,9 +79,10 @@ int control_greet(int fd, u64 run, u64 period_ns)
 		.magic = MAGIC, .version = CONTROL_VERSION, .run = run, .period_ns = period_ns,
 	};
 	struct answer answer;
+	size_t left = sizeof(answer);
 
 	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
-	    !read_all(fd, &answer, sizeof(answer), now_ns() + ANSWER_NS) || answer.magic != MAGIC) {
+	    !read_all(fd, &answer, &left, now_ns() + ANSWER_NS) || answer.magic != MAGIC) {
 		close(fd);
 		errno = EPROTO;
 		return -1;
@@ -98,11 +100,33 @@ static bool plausible(const struct received *r)
 	return r->workers <= WORKERS_MAX && r->holes.count <= HOLES_MAX;
 }
 
-bool control_finish(int fd, const struct end *end, struct received *r)
+/* An answer that comes late is still read, before the next. */
+static bool read_owed(struct control *c, u64 deadline_ns)
 {
-	bool good = send(fd, end, sizeof(*end), MSG_NOSIGNAL) == sizeof(*end) &&
-		    read_all(fd, r, sizeof(*r), now_ns() + REPORT_NS) && plausible(r);
+	u8 *end = (u8 *)(&c->so_far + 1);
 
-	close(fd);
+	return read_all(c->fd, end - c->owed, &c->owed, deadline_ns);
+}
+
+bool control_ask(struct control *c, u64 deadline_ns)
+{
+	struct ask ask = { };
+
+	if (!c->owed) {
+		if (send(c->fd, &ask, sizeof(ask), MSG_NOSIGNAL) != sizeof(ask))
+			return false;
+		c->owed = sizeof(c->so_far);
+	}
+	return read_owed(c, deadline_ns);
+}
+
+bool control_finish(struct control *c, const struct ask *ask, struct received *r)
+{
+	u64 deadline = now_ns() + REPORT_NS;
+	size_t left = sizeof(*r);
+	bool good = send(c->fd, ask, sizeof(*ask), MSG_NOSIGNAL) == sizeof(*ask) &&
+		    read_owed(c, deadline) && read_all(c->fd, r, &left, deadline) && plausible(r);
+
+	close(c->fd);
 	return good;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * control.h - what a sender and its receiver say to each other, over TCP to the port
- * that the packets go to: hello, ready, then the packets, end, and the report.
+ * that the packets go to: hello, ready, then the packets, the end, and the report. Between, it
+ * may be asked what came so far.
  *
  * All in the byte order of the machine; one with another order, or another version, is
  * turned away.
@@ -33,8 +34,15 @@ struct answer {
 	u32 code;
 };
 
-struct end {
-	u64 numbered[WORKERS_MAX];	/* packets of each worker: from 0 to one less */
+/* What came until now, or all of it when the run is over. */
+struct ask {
+	u64 over;
+	u64 numbered[WORKERS_MAX];	/* then: packets of each worker, from 0 to one less */
+};
+
+struct so_far {
+	u64 bytes;
+	u64 lost;		/* of the numbers below the newest */
 };
 
 /* What arrived of a run. It has no pointers: it is sent as it is. */
@@ -50,6 +58,13 @@ struct received {
 	struct histogram gap;
 };
 
+/* The sender's end of the talk. */
+struct control {
+	int fd;			/* -1: no receiver */
+	size_t owed;		/* bytes of an answer that have not come */
+	struct so_far so_far;
+};
+
 struct fates {
 	u64 lost;
 	u64 late;
@@ -62,7 +77,10 @@ int control_connect(const struct address *to);
 /* @fd, or -1 when that is no udprate (EPROTO); exits when it turns us away. */
 int control_greet(int fd, u64 run, u64 period_ns);
 
+/* Whether the receiver has said by then what came until now: control->so_far. */
+bool control_ask(struct control *control, u64 deadline_ns);
+
 /* False when the receiver has gone. */
-bool control_finish(int fd, const struct end *end, struct received *r);
+bool control_finish(struct control *control, const struct ask *ask, struct received *r);
 
 #endif /* UDPRATE_CONTROL_H */

@@ -40,24 +40,25 @@ static int call_receiver(const struct options *o)
 void measure(struct run *run, struct outcome *out)
 {
 	struct options o = *run->o;
-	struct end end;
+	struct control control = { .fd = -1 };
 	pid_t receiver = 0;
-	int fd = -1;
+	struct ask ask;
 
 	run->o = &o;
+	run->control = &control;
 	if (o.loop) {
 		address_loopback(&o.to);
-		receiver = receive_start(&o, &o.to, &fd);
-		fd = control_greet(fd, o.run, period_of(&o));
+		receiver = receive_start(&o, &o.to, &control.fd);
+		control.fd = control_greet(control.fd, o.run, period_of(&o));
 	} else if (!o.blind) {
-		fd = call_receiver(&o);
+		control.fd = call_receiver(&o);
 	}
-	out->asked = fd >= 0;
+	out->asked = control.fd >= 0;
 	send_all(run);
 	summarize(run, &out->sent);
 	if (out->asked) {
-		run_end(run, &end);
-		out->known = control_finish(fd, &end, &out->received);
+		run_end(run, &ask);
+		out->known = control_finish(&control, &ask, &out->received);
 	}
 	if (receiver && (!out->known || wait_child(receiver, now_ns() + RECEIVER_NS)))
 		die(EXIT_FAILED, "the receiver failed");

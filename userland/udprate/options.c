@@ -33,7 +33,7 @@ static const char usage[] =
 "  -t, --time SECONDS    how long (0.001..86400; 10)\n"
 "  -w, --workers N       sending processes (as many as the rate needs; up to 64)\n"
 "  -i, --interval SECONDS\n"
-"                        report on the way that often (0.001..86400)\n"
+"                        report on the way that often, also of the receiver (0.001..86400)\n"
 "  -s, --size BYTES      of a packet's payload, the most (1472, IPv6 1452; 64..65507)\n"
 "  -p, --port PORT       of the receiver (32000)\n"
 "      --receive         receive from any number of senders, and tell each what arrived;\n"
@@ -288,7 +288,7 @@ static bool parse_way(int c, struct options *o)
 static bool for_receiver(int c)
 {
 	static const int allowed[] = {
-		't', 'p', 'h', 'V', '?', ':', OPT_RECEIVE, OPT_WAIT, OPT_STRICT, OPT_POLICY,
+		't', 'p', 'i', 'h', 'V', '?', ':', OPT_RECEIVE, OPT_WAIT, OPT_STRICT, OPT_POLICY,
 		OPT_JSON, OPT_BUCKETS,
 	};
 	unsigned int i;

@@ -182,6 +182,7 @@ static void look(struct receiver *rx)
 			session_accept(rx);
 	}
 	rx->now_ns = now_ns();
+	sessions_tell(rx);
 	sessions_end(rx);
 }
 

@@ -119,6 +119,14 @@ void fates_add(struct fates *f, const struct received *r)
 	}
 }
 
+u64 lost_of(const struct received *r)
+{
+	struct fates f = { };
+
+	fates_add(&f, r);
+	return f.lost;
+}
+
 double arrived_mbps(const struct received *r)
 {
 	return mbps(r->bytes, (double)r->elapsed_ns / NSEC_PER_SEC);
@@ -367,14 +375,34 @@ void report_received(const struct options *o, const struct session *s)
 	json_close();
 }
 
-void report_interval(const struct run *run, u64 from_ns, u64 until_ns, u64 bytes)
+static FILE *put_interval(const struct options *o, u64 from_ns, u64 until_ns, u64 bytes)
 {
-	double seconds = (double)(until_ns - from_ns) / NSEC_PER_SEC;
-	FILE *to = run->o->json ? stderr : stdout;
+	FILE *to = o->json ? stderr : stdout;
 
-	fprintf(to, "%8.3f-%.3f s   %.3f Mbit/s, %.3f s left\n", (double)from_ns / NSEC_PER_SEC,
-		(double)until_ns / NSEC_PER_SEC, mbps(bytes, seconds),
-		(double)(run->o->time_ns - until_ns) / NSEC_PER_SEC);
+	fprintf(to, "%8.3f-%.3f s   %.3f Mbit/s", (double)from_ns / NSEC_PER_SEC,
+		(double)until_ns / NSEC_PER_SEC,
+		mbps(bytes, (double)(until_ns - from_ns) / NSEC_PER_SEC));
+	return to;
+}
+
+void report_on_the_way(const struct options *o, const struct session *s, u64 now_ns)
+{
+	FILE *to = o->json ? stderr : stdout;
+
+	fprintf(to, "run %u ", s->number);
+	put_interval(o, s->told_ns - s->first_stamp_ns, now_ns - s->first_stamp_ns,
+		     s->received.bytes - s->told_bytes);
+	fprintf(to, ", %llu lost so far\n", lost_of(&s->received));
+	fflush(to);
+}
+
+void report_interval(const struct run *run, const struct interval *i)
+{
+	FILE *to = put_interval(run->o, i->from_ns, i->until_ns, i->bytes);
+
+	if (i->known)
+		fprintf(to, ", %.3f arrived, %llu lost so far", i->arrived_mbps, i->lost);
+	fprintf(to, ", %.3f s left\n", (double)(run->o->time_ns - i->until_ns) / NSEC_PER_SEC);
 	fflush(to);
 }
 

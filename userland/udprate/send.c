@@ -162,16 +162,41 @@ static u64 sent_so_far(const struct run *run)
 	return bytes;
 }
 
+/* What was said of earlier intervals, of the sender and of the receiver. */
+struct told {
+	u64 sent;
+	u64 arrived;
+	u64 arrived_ns;
+};
+
+/* The receiver has a part of the time, so that the next interval ends in time. */
+static void watch_interval(const struct run *run, u64 from, u64 until, struct told *told)
+{
+	u64 sent = sent_so_far(run), patience = (until - from) / 2;
+	struct interval i = { .from_ns = from, .until_ns = until, .bytes = sent - told->sent };
+	struct control *c = run->control;
+
+	told->sent = sent;
+	i.known = c->fd >= 0 && control_ask(c, run->start_ns + until + patience);
+	if (i.known) {
+		i.arrived_mbps = (double)(c->so_far.bytes - told->arrived) * 8 * 1e3 /
+				 (double)(until - told->arrived_ns);
+		i.lost = c->so_far.lost;
+		told->arrived = c->so_far.bytes;
+		told->arrived_ns = until;
+	}
+	report_interval(run, &i);
+}
+
 /* Report on the way, until the time is over: the last batch goes out a little before. */
 static void watch(struct run *run)
 {
 	u64 time_ns = run->o->time_ns, step = run->o->interval_ns ?: time_ns;
-	u64 from, until, before = 0;
+	struct told told = { };
+	u64 from, until;
 
 	run->time_ns = time_ns;
 	for (from = 0; from < time_ns; from = until) {
-		u64 bytes;
-
 		until = from + step < time_ns ? from + step : time_ns;
 		if (!sleep_or_interrupt(run->start_ns + until)) {
 			u64 now = now_ns();
@@ -179,10 +204,8 @@ static void watch(struct run *run)
 			run->time_ns = now > run->start_ns + 1 ? now - run->start_ns : 1;
 			return;
 		}
-		bytes = sent_so_far(run);
 		if (run->o->interval_ns)
-			report_interval(run, from, until, bytes - before);
-		before = bytes;
+			watch_interval(run, from, until, &told);
 	}
 }
 
@@ -214,11 +237,11 @@ void run_free(struct run *run)
 	munmap(run->results, run->stride * run->o->plan.workers);
 }
 
-void run_end(const struct run *run, struct end *end)
+void run_end(const struct run *run, struct ask *ask)
 {
 	u32 i;
 
-	*end = (struct end){ };
+	*ask = (struct ask){ .over = true };
 	for (i = 0; i < run->o->plan.workers; i++)
-		end->numbered[i] = sent_of(run, i)->numbered;
+		ask->numbered[i] = sent_of(run, i)->numbered;
 }

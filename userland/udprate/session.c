@@ -151,7 +151,7 @@ static void add_tails(struct session *s)
 	u32 i;
 
 	for (i = 0; i < WORKERS_MAX; i++) {
-		u64 sent = s->said.end.numbered[i], next = r->worker[i].next;
+		u64 sent = s->said.ask.numbered[i], next = r->worker[i].next;
 
 		if (sent <= next)
 			continue;
@@ -187,7 +187,7 @@ static bool all_came(const struct session *s)
 	u32 i;
 
 	for (i = 0; i < WORKERS_MAX; i++)
-		if (s->received.worker[i].received < s->said.end.numbered[i])
+		if (s->received.worker[i].received < s->said.ask.numbered[i])
 			return false;
 	return true;
 }
@@ -209,10 +209,17 @@ static void greet(struct receiver *rx, u32 i)
 	answer(s->fd, ANSWER_READY);
 }
 
+static void answer_so_far(const struct session *s)
+{
+	struct so_far said = { .bytes = s->received.bytes, .lost = lost_of(&s->received) };
+
+	send(s->fd, &said, sizeof(said), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void session_hear(struct receiver *rx, u32 i)
 {
 	struct session *s = rx->session[i];
-	size_t size = s->state == SESSION_HELLO ? sizeof(s->said.hello) : sizeof(s->said.end);
+	size_t size = s->state == SESSION_HELLO ? sizeof(s->said.hello) : sizeof(s->said.ask);
 	ssize_t done = recv(s->fd, (u8 *)&s->said + s->got, size - s->got, 0);
 
 	if (done < 0 && (errno == EAGAIN || errno == EINTR))
@@ -235,9 +242,42 @@ void session_hear(struct receiver *rx, u32 i)
 		greet(rx, i);
 		return;
 	}
+	if (!s->said.ask.over) {
+		answer_so_far(s);
+		s->got = 0;
+		return;
+	}
 	s->state = SESSION_ENDS;
 	s->end_ns = rx->now_ns;
 	s->last_ns = rx->now_ns;
+}
+
+static void tell(struct receiver *rx, struct session *s)
+{
+	const struct received *r = &s->received;
+
+	if (!s->told_ns) {
+		s->told_ns = s->first_stamp_ns;
+		s->tell_ns = s->first_stamp_ns + rx->o->interval_ns;
+	}
+	if (!s->told_ns || rx->now_ns < s->tell_ns)
+		return;
+	report_on_the_way(rx->o, s, rx->now_ns);
+	s->told_ns = rx->now_ns;
+	s->told_bytes = r->bytes;
+	s->tell_ns += (rx->now_ns - s->tell_ns) / rx->o->interval_ns * rx->o->interval_ns +
+		      rx->o->interval_ns;
+}
+
+void sessions_tell(struct receiver *rx)
+{
+	u32 i;
+
+	if (!rx->o->interval_ns || rx->one_run)
+		return;
+	for (i = 0; i < SESSIONS_MAX; i++)
+		if (rx->session[i] && rx->session[i]->state == SESSION_RUNS)
+			tell(rx, rx->session[i]);
 }
 
 void sessions_end(struct receiver *rx)

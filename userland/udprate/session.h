@@ -32,10 +32,13 @@ struct session {
 	u64 last_stamp_ns;
 	u64 last_ns;		/* CLOCK_MONOTONIC: what was heard last */
 	u64 end_ns;
+	u64 told_ns;		/* reports on the way: the last, what had come then, ... */
+	u64 told_bytes;
+	u64 tell_ns;		/* ... and the next */
 	size_t got;		/* bytes of what it says now */
 	union {
 		struct hello hello;
-		struct end end;
+		struct ask ask;
 	} said;
 	struct received received;
 	struct window window[WORKERS_MAX];
@@ -72,7 +75,10 @@ void session_hear(struct receiver *rx, u32 i);
 /* Report to those that have sent all, when nothing more is to come. */
 void sessions_end(struct receiver *rx);
 
-/* Whether somebody is there who expects an answer. */
+/* Report on the way what is due. */
+void sessions_tell(struct receiver *rx);
+
+/* Whether a sender is there that expects an answer. */
 bool sessions_talking(const struct receiver *rx);
 
 /* The end of the receiver: report what there is. */

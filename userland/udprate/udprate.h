@@ -104,6 +104,7 @@ u64 cpu_of_process_ns(void);
 /* send.c APIs: the workers */
 struct run {
 	const struct options *o;
+	struct control *control;
 	u64 start_ns;
 	u64 time_ns;		/* how long it was: less when interrupted */
 	size_t stride;		/* of the results */
@@ -115,7 +116,7 @@ struct sent *sent_of(const struct run *run, u32 worker);
 /* Send; exits with EXIT_FAILED when a worker did. */
 void send_all(struct run *run);
 void run_free(struct run *run);
-void run_end(const struct run *run, struct end *end);
+void run_end(const struct run *run, struct ask *ask);
 
 /* trial.c APIs: what this machine can do */
 /* Choose the number of workers if none is given; exits when the rate cannot be held. */
@@ -160,10 +161,21 @@ void report_sent(const struct options *o, const struct outcome *out);
 void report_listening(const struct options *o);
 void report_run(const struct options *o, const struct session *s);
 void report_received(const struct options *o, const struct session *s);
-void report_interval(const struct run *run, u64 from_ns, u64 until_ns, u64 bytes);
+/* On the way, what a time carried; and what came of it, if the receiver has said so. */
+struct interval {
+	u64 from_ns, until_ns;
+	u64 bytes;
+	bool known;
+	double arrived_mbps;
+	u64 lost;		/* until now */
+};
+
+void report_interval(const struct run *run, const struct interval *i);
+void report_on_the_way(const struct options *o, const struct session *s, u64 now_ns);
 void write_samples(const struct run *run);
 /* Those of all workers. */
 void fates_add(struct fates *f, const struct received *r);
+u64 lost_of(const struct received *r);
 double arrived_mbps(const struct received *r);
 
 /* measure.c APIs */

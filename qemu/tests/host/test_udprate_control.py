@@ -139,6 +139,26 @@ def test_what_was_lost_comes_back_to_the_sender(tool: Tool) -> None:
     assert times == sorted(times) and times[0] == 0 and times[2] > 0.4
 
 
+def test_both_ends_report_losses_on_the_way(tool: Tool) -> None:
+    """Every second packet is lost: half of the rate arrives."""
+    words = ("-r", "0.8", "-t", "1", "-s", "100", "-i", "0.2", "--best-effort")
+    with (
+        receiver(tool, "-i", "0.2") as (port, program),
+        Relay(port, lambda number: number % 2) as relay,
+    ):
+        done = tool.run(*words, "-p", str(relay.port))
+        program.terminate()
+        _, said = program.communicate(timeout=TIMEOUT_S)
+    here = re.findall(
+        r"s   \S+ Mbit/s, (\S+) arrived, (\d+) lost so far, \S+ s left$", done.stdout, re.M
+    )
+    there = re.findall(r"^run 1 .*s   (\S+) Mbit/s, (\d+) lost so far$", said, re.M)
+    for lines in (here, there):
+        lost = [int(count) for _, count in lines]
+        assert lost and lost == sorted(lost) and 50 < lost[-1] <= 500
+        assert any(0.3 < float(mbps) < 0.5 for mbps, _ in lines)
+
+
 def test_the_lost_places_are_said(tool: Tool) -> None:
     """One, several, and several of which one came late."""
     lost = {7, *range(110, 115), 509}
@@ -353,7 +373,7 @@ def test_refused_sends_are_an_error(tool: Tool) -> None:
 def test_a_receiver_that_goes_away_is_an_error(tool: Tool) -> None:
     with (
         receiver(tool) as (port, program),
-        tool.start("-r", "1", "-t", "3", "-i", "0.2", "-p", str(port)) as sender,
+        tool.start("-r", "1", "-t", "1", "-i", "0.2", "-p", str(port)) as sender,
     ):
         assert sender.stdout and "Mbit/s" in sender.stdout.readline()
         program.kill()
