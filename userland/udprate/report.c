@@ -202,7 +202,7 @@ static void print_received(const struct received *r)
 	print_holes(&r->holes);
 }
 
-static const char *who_is_silent(const struct options *o, const struct outcome *out)
+static const char *why_not_known(const struct options *o, const struct outcome *out)
 {
 	if (o->blind)
 		return "it was not asked for";
@@ -242,7 +242,7 @@ static void print_sent(const struct options *o, const struct outcome *out)
 	if (r)
 		print_received(r);
 	else
-		printf("received           not known: %s\n", who_is_silent(o, out));
+		printf("received           not known: %s\n", why_not_known(o, out));
 	print_heading();
 	print_times("gap", &s->gap);
 	print_times("late", &s->late);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* session.c - the receiver's senders: who they are, what came of them, and when to say so. */
+/* session.c - the receiver's senders: which they are, what came of them, and when to say so. */
 #include "session.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define QUIET_NS	(300 * NSEC_PER_MSEC)
 /* ... and no longer than this. */
 #define UNDER_WAY_NS	(10 * NSEC_PER_SEC)
-/* Who connects and says nothing is sent away. */
+/* A connection that says nothing is closed. */
 #define HELLO_NS	(2 * NSEC_PER_SEC)
 #define REPORT_BYTES	(256 * 1024)
 
@@ -116,7 +116,7 @@ static void answer(int fd, enum answer_code code)
 {
 	struct answer said = { .magic = MAGIC, .code = code };
 
-	/* who does not take it has gone, which is heard of */
+	/* a peer that does not take it has gone, which is heard of */
 	send(fd, &said, sizeof(said), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -128,7 +128,7 @@ void session_accept(struct receiver *rx)
 
 	if (fd < 0)
 		return;
-	/* the report has to fit, so that a slow sender stops nobody */
+	/* the report has to fit, so that a slow sender stops no other */
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	if (session_add(rx, fd, &from))
 		return;

@@ -15,7 +15,7 @@ struct header;
 struct options;
 
 enum session_state {
-	SESSION_HELLO,		/* connected, has not said who it is */
+	SESSION_HELLO,		/* connected, has not said what it is */
 	SESSION_RUNS,
 	SESSION_ENDS,		/* has sent all; what is under way may still come */
 };
