@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery_top.c - lottery top: its options, its rhythm, and the terminal. */
 #include <getopt.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -167,17 +168,71 @@ static void show(const struct options *o, struct top_look *look, const struct to
 	finish_output();
 }
 
-int lottery_top(int argc, char **argv, const char *usage)
+/* Above what it watches, unless it may not, or another policy has been chosen for it. */
+static void be_on_time(void)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+
+	if (sched_getscheduler(0) == SCHED_OTHER)
+		sched_setscheduler(0, SCHED_FIFO, &lowest);
+}
+
+/* A task below the class may be kept waiting in the middle of a look. The next one is whole. */
+static void look_first(struct top_look *look, u64 delay_ns)
+{
+	top_look(look);
+	if (look->waited_ns > delay_ns / 10)
+		top_look(look);
+}
+
+/*
+ * Until the next look is due, which was due at @due_ns before. Returns when that was. A task
+ * below the class is late, but as late each time: that is no reason to wait longer.
+ */
+static u64 wait_for_next(u64 due_ns, u64 delay_ns, u64 looked_ns)
+{
+	u64 now;
+
+	due_ns += delay_ns;
+	sleep_until_ns(due_ns);
+	now = now_ns();
+	if (now < looked_ns + delay_ns / 2) {
+		due_ns = looked_ns + delay_ns;
+		sleep_until_ns(due_ns);
+	} else if (now > due_ns + delay_ns) {
+		due_ns = now;
+	}
+	return due_ns;
+}
+
+static void repeat(const struct options *o)
 {
 	static struct top_look looks[2];
-	struct options o = { .delay_s = 1 };
-	u64 next_ns;
+	u64 delay_ns = o->delay_s * NSEC_PER_SEC, due_ns;
 	u32 i;
+
+	look_first(&looks[0], delay_ns);
+	due_ns = looks[0].ended_ns;
+	for (i = 1; !o->count || i <= o->count; i++) {
+		struct top_look *look = &looks[i % 2], *before = &looks[!(i % 2)];
+
+		due_ns = wait_for_next(due_ns, delay_ns, before->ended_ns);
+		top_look(look);
+		top_compare(look, before);
+		show(o, look, before);
+	}
+}
+
+int lottery_top(int argc, char **argv, const char *usage)
+{
+	struct options o = { .delay_s = 1 };
 
 	parse(argc, argv, &o, usage);
 	if (o.trace) {
-		top_trace(o.trace, &looks[1], &looks[0]);
-		show(&o, &looks[1], &looks[0]);
+		struct top_look look = { }, before = { };
+
+		top_trace(o.trace, &look, &before);
+		show(&o, &look, &before);
 		return EXIT_GOOD;
 	}
 	if (access(LOTTERY_PROC, F_OK))
@@ -186,19 +241,7 @@ int lottery_top(int argc, char **argv, const char *usage)
 	handle(SIGTERM, on_end);
 	if (!o.batch && can_be_screen())
 		screen_open();
-	next_ns = now_ns();
-	top_look(&looks[0]);
-	for (i = 1; !o.count || i <= o.count; i++) {
-		struct top_look *look = &looks[i % 2], *before = &looks[!(i % 2)];
-
-		next_ns += o.delay_s * NSEC_PER_SEC;
-		sleep_until_ns(next_ns);
-		top_look(look);
-		top_compare(look, before);
-		show(&o, look, before);
-		/* after a look that came late, a whole interval all the same */
-		if (now_ns() > next_ns + NSEC_PER_SEC / 2)
-			next_ns = now_ns();
-	}
+	be_on_time();
+	repeat(&o);
 	return EXIT_GOOD;
 }

@@ -42,6 +42,8 @@ struct top_task {
 /* One look at everything. */
 struct top_look {
 	u64 read_ns;		/* when state was read */
+	u64 ended_ns;
+	u64 waited_ns;		/* for a CPU, from its beginning to its end */
 	struct lottery_state state;
 	struct top_task *task;
 	size_t count;

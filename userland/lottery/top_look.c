@@ -131,6 +131,7 @@ static void look_at_process(struct top_look *look, pid_t pid)
 
 void top_look(struct top_look *look)
 {
+	u64 began_ns = now_ns(), cpu_ns = thread_cpu_ns();
 	DIR *dir = opendir("/proc");
 	unsigned int tries;
 	pid_t pid;
@@ -147,6 +148,8 @@ void top_look(struct top_look *look)
 	while ((pid = next_number(dir)))
 		look_at_process(look, pid);
 	closedir(dir);
+	look->ended_ns = now_ns();
+	look->waited_ns = look->ended_ns - began_ns - (thread_cpu_ns() - cpu_ns);
 }
 
 static int by_tid(const void *a, const void *b)

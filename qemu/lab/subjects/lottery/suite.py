@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 
+from lab.arch import ARCH
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.suite import SHARE_SHIFT, not_debug, refused, scenario, smp_machine, with_leaks
@@ -28,6 +29,12 @@ SETTLE_S = 600
 PAUSE_US = 100
 # What the scenario of the kernel's mutex calls.
 MUTEX_IMAGE = ("bin/sh", "bin/dmesg", "bin/grep", "sbin/insmod", "sbin/rmmod")
+# What the scenario of a busy CPU calls.
+TOP_IMAGE = (
+    *(f"bin/{name}" for name in ("cat", "sh", "sleep")),
+    *(f"usr/bin/{name}" for name in ("awk", "setpriv", "taskset")),
+    ARCH.loader,
+)
 # Spinning locks, sleeping ones, and those that hand a priority on.
 TORTURED_LOCKS = ("spin_lock", "mutex_lock", "rwsem_lock", "rtmutex_lock")
 # And "yield", whose turns are too short where ticks come late.
@@ -168,13 +175,14 @@ def _smp(pool: str, seconds: int) -> Boot:
 
 
 def _bounds() -> Boot:
-    """Turns, shares and a mutex won by lot, in virtual time, where they repeat exactly."""
+    """Turns, shares, a mutex won by lot and lottery top, in virtual time: they repeat exactly."""
     machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
     programs = (
         _group("turns"),
         _group("shares"),
         _mutex("mutex"),
         _mutex("mutex-spread", "--spread"),
+        replace(scenario("lottery/top-busy"), image=TOP_IMAGE),
     )
     return Boot("lottery-bounds", machine, programs)
 
