@@ -229,7 +229,7 @@ bool nic_carrier(const struct nic *nic)
 	char path[PATH_MAX];
 	u64 up;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->name);
+	snprintf(path, sizeof(path), NET_DIR "/%s/carrier", nic->name);
 	return !read_number(path, &up) && up;
 }
 
@@ -237,7 +237,7 @@ int nic_set(const struct nic *nic, const char *attribute, const char *value)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", nic->name, attribute);
+	snprintf(path, sizeof(path), NET_DIR "/%s/%s", nic->name, attribute);
 	return write_text(path, value);
 }
 
@@ -310,7 +310,7 @@ u64 nic_counter(const struct nic *nic, const char *name)
 	char path[PATH_MAX];
 	u64 value;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/%s", nic->name, name);
+	snprintf(path, sizeof(path), NET_DIR "/%s/statistics/%s", nic->name, name);
 	return read_number(path, &value) ? 0 : value;
 }
 

@@ -12,6 +12,11 @@
 
 #define NICS_MAX	16
 
+/* What tests on the host have elsewhere. */
+#ifndef NET_DIR
+#define NET_DIR		"/sys/class/net"
+#endif
+
 struct nic {
 	char pci[16];		/* 0000:00:10.0 */
 	bool virtio;		/* the driver's device is below that of PCI */

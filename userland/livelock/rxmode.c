@@ -50,21 +50,29 @@ static const char usage[] =
 
 #define NAMES_MAX	7
 
-/* Who decides: where its attributes are. */
+/* Who decides: where its attributes are, and what they may be. The first one is the mode. */
 struct decider {
 	const char *directory;
-	const char *name[NAMES_MAX];
-	unsigned int names;
-	const char *allowed;
+	const char *name[NAMES_MAX + 1];
+	const char *mode[4];
+	struct {
+		u32 min;
+		u32 max;
+	} range[NAMES_MAX];
 };
 
 static const struct decider driver = {
-	"nll", { "mode", "quota", "poll_us" }, 3, "mode, quota, poll_us",
+	"nll",
+	{ "mode", "quota", "poll_us" },
+	{ "interrupt", "poll", "napi" },
+	{ { }, { 1, 64 }, { 100, 10000 } },
 };
 
 static const struct decider governor = {
-	"governor", { "mode", "limit", "high", "low", "quota", "round_us", "hold_us" },
-	7, "mode, limit, high, low, quota, round_us, hold_us",
+	"governor",
+	{ "mode", "limit", "high", "low", "quota", "round_us", "hold_us" },
+	{ "off", "poll", "auto" },
+	{ { }, { 1, 95 }, { 26, 100 }, { 1, 25 }, { 1, 4096 }, { 50, 10000 }, { 20000, 1000000 } },
 };
 
 struct change {
@@ -88,7 +96,7 @@ static int read_napi(const struct request *r, char *text)
 {
 	char path[PATH_SIZE];
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/governor/napi", r->nic.name);
+	snprintf(path, sizeof(path), NET_DIR "/%s/governor/napi", r->nic.name);
 	return read_text(path, text, NAPI_SIZE);
 }
 
@@ -113,7 +121,7 @@ static int get(const struct request *r, unsigned int name, char *text)
 
 	if (r->napi && r->by == &governor && !name)
 		return get_of_napi(r, text);
-	snprintf(path, sizeof(path), "/sys/class/net/%s/%s/%s", r->nic.name, r->by->directory,
+	snprintf(path, sizeof(path), NET_DIR "/%s/%s/%s", r->nic.name, r->by->directory,
 		 r->by->name[name]);
 	length = read_text(path, text, TEXT_MAX);
 	if (length < 0)
@@ -131,18 +139,7 @@ static int set(const struct request *r, unsigned int name, const char *value)
 		return nic_set(&r->nic, "governor/napi", of_napi);
 	}
 	snprintf(attribute, sizeof(attribute), "%s/%s", r->by->directory, r->by->name[name]);
-	/* An empty write does not get as far as the kernel's own check. */
-	return *value ? nic_set(&r->nic, attribute, value) : -EINVAL;
-}
-
-static unsigned int name_of(const struct decider *by, const char *text)
-{
-	unsigned int i;
-
-	for (i = 0; i < by->names; i++)
-		if (!strcmp(text, by->name[i]))
-			return i;
-	die(EXIT_USAGE, "name '%s': allowed are %s", text, by->allowed);
+	return nic_set(&r->nic, attribute, value);
 }
 
 static void undo(const struct request *r, unsigned int done)
@@ -180,9 +177,6 @@ static void apply(struct request *r)
 		if (!error)
 			continue;
 		undo(r, i);
-		if (error == -EINVAL)
-			die(EXIT_USAGE, "%s '%s': not allowed, see rxmode --help",
-			    r->by->name[c->name], c->value);
 		die(EXIT_FAILED, "%s '%s': %s", r->by->name[c->name], c->value, strerror(-error));
 	}
 }
@@ -193,7 +187,7 @@ static int governor_stats(const struct nic *nic, struct nic_stat *stats)
 	char path[PATH_SIZE], text[STATS_SIZE], *rest = text, *line;
 	int length, count = 0;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/governor/stats", nic->name);
+	snprintf(path, sizeof(path), NET_DIR "/%s/governor/stats", nic->name);
 	length = read_text(path, text, sizeof(text));
 	if (length < 0)
 		return length;
@@ -270,7 +264,7 @@ static void print(const struct request *r, const struct nic_stat *before)
 	} else {
 		printf("%s", r->nic.name);
 	}
-	for (i = 0; i < r->by->names; i++) {
+	for (i = 0; r->by->name[i]; i++) {
 		error = get(r, i, text);
 		if (error)
 			die(EXIT_FAILED, "%s: %s: %s", r->nic.name, r->by->name[i],
@@ -322,39 +316,59 @@ static bool is_changed(const struct request *r, unsigned int name)
 	return false;
 }
 
-static void parse_operands(int argc, char **argv, struct request *r)
+/* Its name; not where another one's is looked for. */
+static void parse_device(const char *name, struct nic *nic)
+{
+	char path[PATH_SIZE];
+
+	snprintf(nic->name, sizeof(nic->name), "%.15s", name);
+	snprintf(path, sizeof(path), NET_DIR "/%s/ifindex", nic->name);
+	if (strcmp(nic->name, name) || strchr(name, '/') || access(path, F_OK))
+		die(EXIT_USAGE, "device '%s': no such network device", name);
+}
+
+/* Who decides for the device; unless that was asked for, its driver where it can. */
+static void find_decider(struct request *r)
 {
 	char text[TEXT_MAX];
 	int error;
 
-	if (optind == argc)
-		die(EXIT_USAGE, "no device; see rxmode --help");
-	if (strlen(argv[optind]) >= sizeof(r->nic.name) || strchr(argv[optind], '/'))
-		die(EXIT_USAGE, "device '%s': no such network device", argv[optind]);
-	snprintf(r->nic.name, sizeof(r->nic.name), "%s", argv[optind++]);
-	if (!if_nametoindex(r->nic.name))
-		die(EXIT_USAGE, "device '%s': no such network device", r->nic.name);
-	if (!r->by && get_by(r, &driver, text))
-		r->by = &governor;
-	error = r->by == &driver ? 0 : get_by(r, &governor, text);
+	if (!r->by && !get_by(r, &driver, text))
+		return;
+	error = get_by(r, &governor, text);
 	if (error == -ENXIO)
 		die(EXIT_USAGE, "napi %u: %s has no such instance", r->napi, r->nic.name);
 	if (error)
 		die(EXIT_UNSUPPORTED, "device '%s': this kernel has no CONFIG_NET_GOVERNOR",
 		    r->nic.name);
-	for (; optind < argc; optind += 2) {
-		unsigned int name = name_of(r->by, argv[optind]);
+}
 
-		if (is_changed(r, name))
-			die(EXIT_USAGE, "name '%s': given twice", argv[optind]);
-		if (r->napi && name)
-			die(EXIT_USAGE, "name '%s': of one instance only mode can be set",
-			    argv[optind]);
-		if (optind + 1 == argc)
-			die(EXIT_USAGE, "name '%s': a value is missing", argv[optind]);
-		r->change[r->changes].name = name;
-		r->change[r->changes++].value = argv[optind + 1];
-	}
+static void parse_change(struct request *r, const char *text, const char *value)
+{
+	unsigned int name = args_choice("name", text, r->by->name);
+
+	if (is_changed(r, name))
+		die(EXIT_USAGE, "name '%s': given twice", text);
+	if (r->napi && name)
+		die(EXIT_USAGE, "name '%s': of one instance only mode can be set", text);
+	if (!value)
+		die(EXIT_USAGE, "name '%s': a value is missing", text);
+	if (name)
+		args_number(text, value, r->by->range[name].min, r->by->range[name].max);
+	else
+		args_choice(text, value, r->by->mode);
+	r->change[r->changes].name = name;
+	r->change[r->changes++].value = value;
+}
+
+static void parse_operands(int argc, char **argv, struct request *r)
+{
+	if (optind == argc)
+		die(EXIT_USAGE, "no device; see rxmode --help");
+	parse_device(argv[optind++], &r->nic);
+	find_decider(r);
+	for (; optind < argc; optind += 2)
+		parse_change(r, argv[optind], argv[optind + 1]);
 }
 
 int main(int argc, char **argv)
