@@ -212,10 +212,32 @@ static bool is_gauge(const char *name)
 	return !strcmp(name, "ring_waiting") || !strcmp(name, "sockets");
 }
 
-static void print_stats(const struct request *r, const struct nic_stat *stats,
-			const struct nic_stat *before, unsigned int count)
+static void print_settings(const struct request *r)
 {
 	unsigned int i;
+
+	for (i = 0; r->by->name[i]; i++) {
+		const char *name = r->by->name[i];
+		int error;
+		char text[TEXT_MAX];
+		u64 number;
+
+		error = get(r, i, text);
+		if (error)
+			die(EXIT_FAILED, "%s: %s: %s", r->nic.name, name, strerror(-error));
+		if (!r->json)
+			printf(" %s %s", name, text);
+		else if (parse_number(text, 0, ~0ULL, &number))
+			json_number(name, number);
+		else
+			json_text(name, text);
+	}
+}
+
+static void print_stats(const struct request *r, const struct nic_stat *before)
+{
+	struct nic_stat stats[STATS_MAX];
+	unsigned int count = read_stats(r, stats), i;
 
 	for (i = 0; i < count; i++) {
 		u64 value = stats[i].value;
@@ -237,51 +259,55 @@ static void print_napi(const struct request *r)
 	if (length < 0)
 		die(EXIT_FAILED, "%s: napi: %s", r->nic.name, strerror(-length));
 	while ((line = strsep(&rest, "\n"))) {
-		char mode[WORD_SIZE], state[WORD_SIZE], name[TEXT_MAX], both[TEXT_MAX];
+		char mode[WORD_SIZE], state[WORD_SIZE], name[TEXT_MAX];
 		unsigned int id;
 
 		if (sscanf(line, "%u %15s %15s", &id, mode, state) != 3)
 			continue;
+		if (r->json) {
+			json_object(NULL);
+			json_number("id", id);
+			json_text("mode", mode);
+			json_text("state", state);
+			json_end();
+			continue;
+		}
 		snprintf(name, sizeof(name), "napi_%u", id);
-		snprintf(both, sizeof(both), "%s %s", mode, state);
-		if (r->json)
-			json_text(name, both);
-		else
-			printf("  %-20s %s\n", name, both);
+		printf("  %-20s %s %s\n", name, mode, state);
 	}
+}
+
+static void print_json(const struct request *r, const struct nic_stat *before)
+{
+	json_open();
+	json_text("device", r->nic.name);
+	json_text("by", r->by == &governor ? "governor" : "driver");
+	json_object("settings");
+	print_settings(r);
+	json_end();
+	json_object("counters");
+	print_stats(r, before);
+	json_end();
+	if (r->by == &governor) {
+		json_list("napi");
+		print_napi(r);
+		json_end();
+	}
+	json_close();
 }
 
 static void print(const struct request *r, const struct nic_stat *before)
 {
-	struct nic_stat stats[STATS_MAX];
-	unsigned int count, i;
-	char text[TEXT_MAX];
-	int error;
-
 	if (r->json) {
-		json_open();
-		json_text("device", r->nic.name);
-	} else {
-		printf("%s", r->nic.name);
+		print_json(r, before);
+		return;
 	}
-	for (i = 0; r->by->name[i]; i++) {
-		error = get(r, i, text);
-		if (error)
-			die(EXIT_FAILED, "%s: %s: %s", r->nic.name, r->by->name[i],
-			    strerror(-error));
-		if (r->json)
-			json_text(r->by->name[i], text);
-		else
-			printf(" %s %s", r->by->name[i], text);
-	}
-	if (!r->json)
-		putchar('\n');
-	count = read_stats(r, stats);
-	print_stats(r, stats, before, count);
+	printf("%s", r->nic.name);
+	print_settings(r);
+	putchar('\n');
+	print_stats(r, before);
 	if (r->by == &governor)
 		print_napi(r);
-	if (r->json)
-		json_close();
 	finish_output();
 }
 

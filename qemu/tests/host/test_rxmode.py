@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,3 +129,36 @@ def test_all_changes_or_none(net: Net) -> None:
     done = net.run("eth0", "limit", "60", "low", "10", "mode", "poll")
     assert (done.returncode, done.stdout) == (1, "") and "low '10': " in done.stderr
     assert net.settings("eth0") == before
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON in which no key is there twice."""
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+def test_json(net: Net) -> None:
+    """Settings and counters have names in common; numbers are numbers."""
+    net.add("eth0", "8193 auto hot\n8194 off interrupts\n")
+    done = net.run("--json", "eth0")
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+    counters = dict(line.split() for line in STATS.splitlines())
+    assert json.loads(done.stdout, object_pairs_hook=once) == {
+        "tool": "rxmode",
+        "device": "eth0",
+        "by": "governor",
+        "settings": {"mode": "off"} | {k: int(v) for k, v in GOVERNOR.items() if k != "mode"},
+        "counters": {name: int(value) for name, value in counters.items()},
+        "napi": [
+            {"id": 8193, "mode": "auto", "state": "hot"},
+            {"id": 8194, "mode": "off", "state": "interrupts"},
+        ],
+    }
+
+
+def test_watching_counts_from_zero(net: Net) -> None:
+    """What is no counter stays what it is: here nothing was counted, and one socket is hot."""
+    net.add("eth0")
+    done = net.run("--json", "--watch", "1", "eth0")
+    counters = json.loads(done.stdout, object_pairs_hook=once)["counters"]
+    assert counters.pop("sockets") == 1 and set(counters.values()) == {0}
