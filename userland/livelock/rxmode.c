@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -162,11 +163,27 @@ static void put_mode_last(struct request *r)
 		}
 }
 
+/* Nothing would come of the changes. A mode may go back to off all the same. */
+static void refuse_without_napi(const struct request *r)
+{
+	char text[NAPI_SIZE], path[PATH_SIZE], flags[TEXT_MAX];
+
+	if (r->by != &governor || !r->changes || read_napi(r, text))
+		return;
+	if (r->changes == 1 && !r->change->name && !strcmp(r->change->value, "off"))
+		return;
+	snprintf(path, sizeof(path), NET_DIR "/%s/flags", r->nic.name);
+	if (read_text(path, flags, sizeof(flags)) > 0 && strtoul(flags, NULL, 16) & IFF_UP)
+		die(EXIT_UNSUPPORTED, "device '%s': no NAPI instance", r->nic.name);
+	complain("device '%s': no NAPI instance yet, it is down", r->nic.name);
+}
+
 static void apply(struct request *r)
 {
 	unsigned int i;
 	int error;
 
+	refuse_without_napi(r);
 	put_mode_last(r);
 	for (i = 0; i < r->changes; i++) {
 		struct change *c = &r->change[i];

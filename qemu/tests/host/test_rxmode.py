@@ -43,8 +43,9 @@ class Net:
         (device / "governor").mkdir(parents=True)
         (device / "ifindex").write_text("2\n")
         (device / "flags").write_text(f"{0x1002 | (IFF_UP if up else 0):#x}\n")
-        for attribute, value in (GOVERNOR | {"napi": napi, "stats": STATS}).items():
+        for attribute, value in (GOVERNOR | {"stats": STATS}).items():
             (device / "governor" / attribute).write_text(f"{value}\n")
+        (device / "governor/napi").write_text(napi)
         return device
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -162,3 +163,22 @@ def test_watching_counts_from_zero(net: Net) -> None:
     done = net.run("--json", "--watch", "1", "eth0")
     counters = json.loads(done.stdout, object_pairs_hook=once)["counters"]
     assert counters.pop("sockets") == 1 and set(counters.values()) == {0}
+
+
+def test_a_change_for_nobody_is_refused(net: Net) -> None:
+    """A device without NAPI can be looked at, and set while it is down; off is always allowed."""
+    net.add("lo", napi="")
+    for words in (("mode", "auto"), ("limit", "40"), ("mode", "off", "limit", "40")):
+        done = net.run("lo", *words)
+        said = "rxmode: device 'lo': no NAPI instance\n"
+        assert (done.returncode, done.stdout, done.stderr) == (3, "", said)
+    assert net.settings("lo") == GOVERNOR
+    # What is wrong in any case goes before.
+    assert net.run("lo", "mode", "fast").returncode == 2
+    assert net.run("lo", "mode", "off").stderr == net.run("lo").stderr == ""
+
+    net.add("eth0", napi="", up=False)
+    done = net.run("eth0", "mode", "auto")
+    said = "rxmode: device 'eth0': no NAPI instance yet, it is down\n"
+    assert (done.returncode, done.stderr) == (0, said)
+    assert net.settings("eth0")["mode"] == "auto"
