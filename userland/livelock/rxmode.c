@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rxmode.c - show and set how a network device receives. */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -22,10 +23,14 @@
 #define PATH_SIZE	128
 #define WATCH_MAX_S	86400U
 
+#define GOVERNOR_MISSING	"this kernel has no CONFIG_NET_GOVERNOR"
+
 static const char usage[] =
 "Usage: rxmode [options] DEVICE [NAME VALUE]...\n"
+"       rxmode [-g] [--json]\n"
 "\n"
 "Show how a network device receives, or change that. All changes are made, or none.\n"
+"Without a device, show what is set for each.\n"
 "\n"
 "the receive governor, for every device whose driver uses NAPI:\n"
 "  mode     off, poll (in rounds), auto (interrupts, and rounds where they are better)\n"
@@ -313,15 +318,20 @@ static void print_json(const struct request *r, const struct nic_stat *before)
 	json_close();
 }
 
+static void print_line(const struct request *r)
+{
+	printf("%s", r->nic.name);
+	print_settings(r);
+	putchar('\n');
+}
+
 static void print(const struct request *r, const struct nic_stat *before)
 {
 	if (r->json) {
 		print_json(r, before);
 		return;
 	}
-	printf("%s", r->nic.name);
-	print_settings(r);
-	putchar('\n');
+	print_line(r);
 	print_stats(r, before);
 	if (r->by == &governor)
 		print_napi(r);
@@ -370,20 +380,47 @@ static void parse_device(const char *name, struct nic *nic)
 		die(EXIT_USAGE, "device '%s': no such network device", name);
 }
 
-/* Who decides for the device; unless that was asked for, its driver where it can. */
-static void find_decider(struct request *r)
+/* Who decides for the device; unless that was asked for, its driver where it can. 0 or -errno. */
+static int find_decider(struct request *r)
 {
 	char text[TEXT_MAX];
-	int error;
 
 	if (!r->by && !get_by(r, &driver, text))
-		return;
-	error = get_by(r, &governor, text);
+		return 0;
+	return get_by(r, &governor, text);
+}
+
+static void require_decider(struct request *r)
+{
+	int error = find_decider(r);
+
 	if (error == -ENXIO)
 		die(EXIT_USAGE, "napi %u: %s has no such instance", r->napi, r->nic.name);
 	if (error)
-		die(EXIT_UNSUPPORTED, "device '%s': this kernel has no CONFIG_NET_GOVERNOR",
-		    r->nic.name);
+		die(EXIT_UNSUPPORTED, "device '%s': " GOVERNOR_MISSING, r->nic.name);
+}
+
+static void list(const struct request *all)
+{
+	int count, i, shown = 0;
+	struct dirent **entry;
+
+	count = scandir(NET_DIR, &entry, NULL, alphasort);
+	for (i = 0; i < count; i++) {
+		struct request r = *all;
+
+		snprintf(r.nic.name, sizeof(r.nic.name), "%.15s", entry[i]->d_name);
+		if (entry[i]->d_name[0] == '.' || find_decider(&r))
+			continue;
+		if (r.json)
+			print_json(&r, NULL);
+		else
+			print_line(&r);
+		shown++;
+	}
+	if (!shown)
+		die(EXIT_UNSUPPORTED, GOVERNOR_MISSING);
+	finish_output();
 }
 
 static void parse_change(struct request *r, const char *text, const char *value)
@@ -406,15 +443,13 @@ static void parse_change(struct request *r, const char *text, const char *value)
 
 static void parse_operands(int argc, char **argv, struct request *r)
 {
-	if (optind == argc)
-		die(EXIT_USAGE, "no device; see rxmode --help");
 	parse_device(argv[optind++], &r->nic);
-	find_decider(r);
+	require_decider(r);
 	for (; optind < argc; optind += 2)
 		parse_change(r, argv[optind], argv[optind + 1]);
 }
 
-int main(int argc, char **argv)
+static void parse_options(int argc, char **argv, struct request *r)
 {
 	static const struct option longs[] = {
 		{ "governor", no_argument, NULL, 'g' },
@@ -425,24 +460,22 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
-	struct request r = { };
 	int c;
 
-	args_init("rxmode");
 	while ((c = getopt_long(argc, argv, ":gn:w:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'g':
-			r.by = &governor;
+			r->by = &governor;
 			break;
 		case 'n':
-			r.by = &governor;
-			r.napi = (unsigned int)args_number("napi", optarg, 1, UINT_MAX);
+			r->by = &governor;
+			r->napi = (unsigned int)args_number("napi", optarg, 1, UINT_MAX);
 			break;
 		case 'w':
-			r.watch_s = (unsigned int)args_number("watch", optarg, 1, WATCH_MAX_S);
+			r->watch_s = (unsigned int)args_number("watch", optarg, 1, WATCH_MAX_S);
 			break;
 		case 'j':
-			r.json = true;
+			r->json = true;
 			break;
 		case 'h':
 			args_help(usage);
@@ -451,6 +484,20 @@ int main(int argc, char **argv)
 		default:
 			args_refuse(c, argv);
 		}
+	}
+	if (optind == argc && (r->napi || r->watch_s))
+		die(EXIT_USAGE, "-n and -w need a device");
+}
+
+int main(int argc, char **argv)
+{
+	struct request r = { };
+
+	args_init("rxmode");
+	parse_options(argc, argv, &r);
+	if (optind == argc) {
+		list(&r);
+		return EXIT_GOOD;
 	}
 	parse_operands(argc, argv, &r);
 	apply(&r);

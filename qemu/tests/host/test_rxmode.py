@@ -182,3 +182,20 @@ def test_a_change_for_nobody_is_refused(net: Net) -> None:
     said = "rxmode: device 'eth0': no NAPI instance yet, it is down\n"
     assert (done.returncode, done.stderr) == (0, said)
     assert net.settings("eth0")["mode"] == "auto"
+
+
+def test_without_a_device_all_are_shown(net: Net) -> None:
+    """A line each; what is no device is none."""
+    assert net.run().returncode == 3
+    (net.folder / "bonding_masters").touch()
+    net.add("lo", napi="")
+    (net.add("eth0") / "governor/mode").write_text("auto\n")
+    done = net.run()
+    line = " mode {} limit 50 high 30 low 20 quota 64 round_us 200 hold_us 20000\n"
+    said = "eth0" + line.format("auto") + "lo" + line.format("off")
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+    shown = [json.loads(text) for text in net.run("--json").stdout.splitlines()]
+    assert [(one["device"], len(one["napi"])) for one in shown] == [("eth0", 1), ("lo", 0)]
+    for words in (("-w", "1"), ("-n", "8193")):
+        done = net.run(*words)
+        assert (done.returncode, done.stderr) == (2, "rxmode: -n and -w need a device\n")
