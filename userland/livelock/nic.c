@@ -25,6 +25,7 @@
 #define VIRTIO_VENDOR	"0x1af4"
 #define VIRTIO_NET	"0x1041"
 #define VIRTIO_NET_OLD	"0x1000"	/* that drivers of before version 1 take as well */
+#define VIRTIO_DRIVER	"virtio_net"
 #define SOFTNET_MAX	4096
 
 static bool file_holds(const char *directory, const char *file, const char *wanted)
@@ -123,6 +124,20 @@ void nic_driver(const struct nic *nic, char *driver, size_t size)
 	length = readlink(path, target, sizeof(target) - 1);
 	target[length < 0 ? 0 : length] = '\0';
 	snprintf(driver, size, "%s", length < 0 ? "" : strrchr(target, '/') + 1);
+}
+
+bool nic_can_have(const struct nic *nic, const char *driver)
+{
+	return nic->virtio == !strcmp(driver, VIRTIO_DRIVER);
+}
+
+bool nic_knows(const char *driver)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/bus/%s/drivers/%s",
+		 strcmp(driver, VIRTIO_DRIVER) ? "pci" : "virtio", driver);
+	return !access(path, F_OK);
 }
 
 int nic_reserve(const struct nic *nic, const char *driver)

@@ -29,6 +29,12 @@ unsigned int nic_list(struct nic *nics);
 /* The name of the driver that the card has now, "" for none. */
 void nic_driver(const struct nic *nic, char *driver, size_t size);
 
+/* False if @driver is for another kind of card; which of PCI's takes it shows later. */
+bool nic_can_have(const struct nic *nic, const char *driver);
+
+/* The kernel has @driver, built in or loaded. */
+bool nic_knows(const char *driver);
+
 /*
  * From now on the card takes @driver alone; a driver that it has, it keeps. Only
  * virtio_net takes a virtio card, anyway. 0 or -errno.

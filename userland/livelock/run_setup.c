@@ -24,6 +24,8 @@
 #define CALIBRATE_MS	200
 #define SOON_MS_MAX	20000U
 
+#define NO_CARD		"no card of driver '%s'"
+
 u64 run_span_ns(const struct run_options *o)
 {
 	return o->ports * (NSEC_PER_SEC + o->drift_ppm * 1000ULL);
@@ -55,6 +57,8 @@ static void bind_to(struct nic *nic, const char *driver)
 {
 	int error = nic_bind(nic, driver);
 
+	if (error == -ENODEV && nic_knows(driver))
+		die(EXIT_UNSUPPORTED, NO_CARD, driver);
 	if (error == -ENODEV)
 		die(EXIT_UNSUPPORTED, "driver %s: this kernel does not have it", driver);
 	if (error)
@@ -71,6 +75,9 @@ static void choose_cards(struct run *run)
 	if (count < 2 * ports)
 		die(EXIT_UNSUPPORTED, "ports %u: %u cards are needed, there are %u",
 		    ports, 2 * ports, count);
+	for (i = 0; i < ports; i++)
+		if (!nic_can_have(&nics[i], run->options->driver))
+			die(EXIT_UNSUPPORTED, NO_CARD, run->options->driver);
 	for (i = 0; i < ports; i++) {
 		run->receiver[i] = nics[i];
 		run->sender[i] = nics[count / 2 + i];

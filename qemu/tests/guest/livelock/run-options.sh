@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: run-options
-# What: livelock-run gives the threads of NAPI their nice value, and has sockets polled.
+# What: livelock-run gives the threads of NAPI their nice value, has sockets polled, and knows its cards.
 # Needs: cards=2 module=e1000 module=nll_source
 # Time: 120
 # Debug: no
@@ -21,6 +21,12 @@ run() {
 	livelock-run --driver e1000 --duration 500 --warmup 100 "$@"
 }
 
+# Its receivers are no virtio cards, and are not kept for that driver either.
+status=0
+livelock-run --driver virtio_net 1000 2>/tmp/said || status=$?
+[ $status -eq 3 ]
+grep -x "livelock-run: no card of driver 'virtio_net'" /tmp/said
+fails grep virtio_net /sys/bus/pci/devices/*/driver_override
 run --set threaded=1 --nice 7 1000
 [ "$(nice_values | uniq)" = 7 ]
 run --set threaded=1 --nice -3 1000
