@@ -73,6 +73,31 @@ u64 args_number(const char *what, const char *text, u64 min, u64 max)
 	return value;
 }
 
+bool parse_decimal(const char *text, u64 *value)
+{
+	char digits[32];
+	size_t whole = strcspn(text, "."), part = 0;
+
+	if (text[whole])
+		part = strlen(text + whole + 1);
+	if (!whole || part > 6 || (text[whole] && !part) || whole + 6 >= sizeof(digits))
+		return false;
+	memcpy(digits, text, whole);
+	memset(digits + whole, '0', 6);
+	memcpy(digits + whole, text + whole + 1, part);
+	digits[whole + 6] = '\0';
+	return parse_number(digits, 0, ~0ULL, value);
+}
+
+u64 args_decimal(const char *what, const char *text, u64 min, u64 max, const char *allowed)
+{
+	u64 value;
+
+	if (!parse_decimal(text, &value) || value < min || value > max)
+		die(EXIT_USAGE, "%s: bad value '%s': allowed %s", what, text, allowed);
+	return value;
+}
+
 /* How many numbers with ':' between; 0 when there are too many or something else. */
 static unsigned int parse_ratio(const char *text, u32 max, u32 *parts, unsigned int room)
 {

@@ -46,6 +46,12 @@ u64 args_number(const char *what, const char *text, u64 min, u64 max);
 /* The same without the exit: false when @text is not such a number. */
 bool parse_number(const char *text, u64 min, u64 max, u64 *value);
 
+#define MICRO	1000000ULL
+
+/* A decimal number with up to six digits behind the point, in millionths: the same two. */
+bool parse_decimal(const char *text, u64 *value);
+u64 args_decimal(const char *what, const char *text, u64 min, u64 max, const char *allowed);
+
 /*
  * The parts of a ratio (10:1, 3:2:1 ...), 2..@room numbers 1..@max; how many. Exits with
  * EXIT_USAGE when @text is none.

@@ -14,7 +14,6 @@
 #include "pace.h"
 #include "udprate.h"
 
-#define MICRO		1000000ULL
 #define MBPS_MAX	100000ULL
 #define QUANTUM_MAX_US	100000U
 #define PORT_USUAL	32000
@@ -113,32 +112,6 @@ static const struct option longs[] = {
 const char *const methods[] = { "auto", "gso", "mmsg", "send", NULL };
 const char *const qdiscs[] = { "fq", "etf", NULL };
 
-/* A decimal number with up to six digits behind the point, in millionths. */
-static bool parse_decimal(const char *text, u64 *value)
-{
-	char digits[32];
-	size_t whole = strcspn(text, "."), part = 0;
-
-	if (text[whole])
-		part = strlen(text + whole + 1);
-	if (!whole || part > 6 || (text[whole] && !part) || whole + 6 >= sizeof(digits))
-		return false;
-	memcpy(digits, text, whole);
-	memset(digits + whole, '0', 6);
-	memcpy(digits + whole, text + whole + 1, part);
-	digits[whole + 6] = '\0';
-	return parse_number(digits, 0, ~0ULL, value);
-}
-
-static u64 decimal(const char *what, const char *text, u64 min, u64 max, const char *allowed)
-{
-	u64 value;
-
-	if (!parse_decimal(text, &value) || value < min || value > max)
-		die(EXIT_USAGE, "%s: bad value '%s': allowed %s", what, text, allowed);
-	return value;
-}
-
 /* Bit/s: Mbit/s, or as the letter says. */
 static u64 rate_argument(const char *text)
 {
@@ -205,12 +178,12 @@ static bool parse_amount(int c, struct options *o)
 		o->plan.bytes_per_s = rate_argument(optarg) / 8;
 		return true;
 	case 'i':
-		o->interval_ns = decimal("--interval", optarg, 1000, RUN_MAX_S * MICRO,
-					 "0.001..86400 s") * NSEC_PER_USEC;
+		o->interval_ns = args_decimal("--interval", optarg, 1000, RUN_MAX_S * MICRO,
+					      "0.001..86400 s") * NSEC_PER_USEC;
 		return true;
 	case 't':
-		o->time_ns = decimal("--time", optarg, 1000, RUN_MAX_S * MICRO,
-				     "0.001..86400 s") * NSEC_PER_USEC;
+		o->time_ns = args_decimal("--time", optarg, 1000, RUN_MAX_S * MICRO,
+					  "0.001..86400 s") * NSEC_PER_USEC;
 		return true;
 	case 'w':
 		o->plan.workers = (u32)args_number("--workers", optarg, 1, WORKERS_MAX);
