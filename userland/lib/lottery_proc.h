@@ -6,7 +6,10 @@
 #include "affinity.h"
 #include "types.h"
 
+/* What tests on the host have elsewhere. */
+#ifndef LOTTERY_PROC
 #define LOTTERY_PROC	"/proc/sched_lottery"
+#endif
 /* What they begin with; followed by stats, compensation or low_variance. */
 #define LOTTERY_SYSCTLS	"/proc/sys/kernel/sched_lottery_"
 

@@ -27,8 +27,7 @@ static const char usage[] =
 "       lottery -t TICKETS [options] -p PID\n"
 "       lottery [-a] [--json] -p PID\n"
 "       lottery -m\n"
-"       lottery top [-d S] [-n N] [-s KEY] [-b]\n"
-"       lottery top --trace FILE [-s KEY]\n"
+"       " TOP_SYNOPSIS
 "       lottery lend --to PID [options] COMMAND [ARGUMENT...]\n"
 "       lottery currency --backing TICKETS [-t TICKETS] COMMAND [ARGUMENT...]\n"
 "       lottery currency --group GROUP [--backing TICKETS]\n"
@@ -51,11 +50,7 @@ static const char usage[] =
 "  -V, --version             the version\n"
 "\n"
 "Options of top:\n"
-"  -d, --delay S             1..3600 seconds from one look to the next (1)\n"
-"  -n, --count N             end after 1..1000000000 looks (no end)\n"
-"  -s, --sort KEY            tickets or got (tickets)\n"
-"  -b, --batch               plain text; so it is without a terminal anyway\n"
-"      --trace FILE          of a recording, as trace-cmd report prints it; - is stdin\n"
+TOP_OPTIONS
 "\n"
 "Options of lend:\n"
 "      --to PID              a thread that the command waits for; up to 8 times\n"
@@ -162,7 +157,9 @@ static void check(int argc, char **argv, const struct options *o)
 	else if (!command)
 		die(EXIT_USAGE, "a command or -p PID is missing, try --help");
 	else if (!o->set)
-		die(EXIT_USAGE, "-t TICKETS is missing (0..%u)", LOTTERY_TICKETS_MAX);
+		die(EXIT_USAGE, "'%s': the verbs are top, lend and currency; "
+				"for a command -t TICKETS is missing (0..%u)",
+		    argv[optind], LOTTERY_TICKETS_MAX);
 	if (o->all && !o->pid)
 		die(EXIT_USAGE, "-a needs -p PID");
 	if (!o->set && (o->quantum_set || o->reset_on_fork))
@@ -353,7 +350,7 @@ int main(int argc, char **argv)
 
 	args_init("lottery");
 	if (argc > 1 && !strcmp(argv[1], "top"))
-		return lottery_top(argc - 1, argv + 1, usage);
+		return lottery_top(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "lend"))
 		return lottery_lend(argc - 1, argv + 1, usage);
 	if (argc > 1 && !strcmp(argv[1], "currency"))

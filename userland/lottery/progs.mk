@@ -6,7 +6,8 @@ programs += $(addprefix lottery/,lottery lottery-fair lottery-scale lottery-shar
 tests += $(addprefix lottery/tests/,lottery-api lottery-currency lottery-lend \
 	lottery-smp lottery-torture)
 
-lottery-parts := lottery_currency lottery_lend lottery_top top_look top_show top_trace
+lottery-parts := lottery_currency lottery_lend lottery_top
+lottery-parts += $(addprefix top_,json look screen show trace)
 lottery-fair-parts := race
 lottery-share-parts := share_cases share_report race
 lottery-mutex-parts := mutex_run mutex_report

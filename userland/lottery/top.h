@@ -67,19 +67,53 @@ void copy_printable(char *to, const char *from);
 /* What has happened since @before, whose tasks it sorts. */
 void top_compare(struct top_look *look, struct top_look *before);
 
+/* From one look to the other, and how many draws a second were held at @cpu; NAN: not known. */
+double top_seconds(const struct top_look *look, const struct top_look *before);
+double top_draws(const struct top_look *look, const struct top_look *before,
+		 const struct lottery_cpu *cpu);
+
 enum top_sort {
 	TOP_BY_TICKETS,
 	TOP_BY_GOT,
+	TOP_SORTS,
 };
+
+/* Their names; ends with NULL. */
+extern const char *const top_sorts[];
+
+void top_sort(struct top_look *look, enum top_sort sort);
 
 /*
  * Print a look, of which it sorts the tasks, as lines that end with @end: all, if
- * @rows is 0, or at most @rows of them (8 if that is less).
+ * @rows is 0, or at most @rows of them (8 if that is less), with a word on keys.
  */
 void top_show(struct top_look *look, const struct top_look *before, enum top_sort sort,
 	      const char *end, unsigned int rows);
+/* The same as a line of JSON. */
+void top_json(struct top_look *look, const struct top_look *before, enum top_sort sort);
+
+/* SIGINT and SIGTERM end the program with a good status, and close the screen. */
+void screen_end_well(void);
+
+/* Take the terminal, up to the end of the program. False if stdout is none that can be. */
+bool screen_open(void);
+unsigned int screen_rows(void);
+
+/* The next key that is pressed before @until_ns; '\0', and only then, if none is. */
+char screen_key(u64 until_ns);
+
+/* What the help texts of top, and of all of lottery, say of it. */
+#define TOP_SYNOPSIS \
+"lottery top [-d S] [-n N] [-s KEY] [-b] [--json]\n" \
+"       lottery top --trace FILE [-s KEY] [--json]\n"
+#define TOP_OPTIONS \
+"  -d, --delay S             0.1..3600 seconds from one look to the next (1)\n" \
+"  -n, --count N             end after 1..1000000000 looks (no end)\n" \
+"  -s, --sort KEY            tickets or got (tickets)\n" \
+"  -b, --batch               plain text; so it is without a terminal anyway\n" \
+"      --trace FILE          of a recording, as trace-cmd report prints it; - is stdin\n"
 
 /* The subcommand, argv[0] is its name. */
-int lottery_top(int argc, char **argv, const char *usage);
+int lottery_top(int argc, char **argv);
 
 #endif /* LOTTERY_TOP_H */

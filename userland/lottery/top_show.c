@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* top_show.c - lottery top: a look as lines of text. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,27 +20,35 @@ static void put_real(int width, bool known, double value)
 		printf(" %*s", width, "-");
 }
 
-static void show_cpu(const struct lottery_cpu *now, const struct lottery_cpu *old,
-		     double seconds, const char *end)
+double top_seconds(const struct top_look *look, const struct top_look *before)
 {
-	bool known = old && old->lotteries <= now->lotteries && seconds > 0;
+	return (double)(look->read_ns - before->read_ns) / (double)NSEC_PER_SEC;
+}
 
-	printf("%4u %7llu %12llu", now->cpu, now->tasks, now->tickets);
-	put_real(10, known, known ? (double)(now->lotteries - old->lotteries) / seconds : 0);
-	fputs(end, stdout);
+double top_draws(const struct top_look *look, const struct top_look *before,
+		 const struct lottery_cpu *cpu)
+{
+	const struct lottery_cpu *old = lottery_find(&before->state, cpu->cpu);
+	double seconds = top_seconds(look, before);
+
+	if (!old || old->lotteries > cpu->lotteries || seconds <= 0)
+		return NAN;
+	return (double)(cpu->lotteries - old->lotteries) / seconds;
 }
 
 static void show_cpus(const struct top_look *look, const struct top_look *before,
 		      unsigned int shown, const char *end)
 {
-	double seconds = (double)(look->read_ns - before->read_ns) / (double)NSEC_PER_SEC;
 	unsigned int i;
 
 	printf("%4s %7s %12s %10s%s", "CPU", "TASKS", "TICKETS", "DRAWS/s", end);
 	for (i = 0; i < shown; i++) {
 		const struct lottery_cpu *cpu = &look->state.cpu[i];
+		double draws = top_draws(look, before, cpu);
 
-		show_cpu(cpu, lottery_find(&before->state, cpu->cpu), seconds, end);
+		printf("%4u %7llu %12llu", cpu->cpu, cpu->tasks, cpu->tickets);
+		put_real(10, !isnan(draws), draws);
+		fputs(end, stdout);
 	}
 	if (shown < look->state.cpus)
 		printf("%4s %u more%s", "", look->state.cpus - shown, end);
@@ -94,6 +103,15 @@ static int by_got(const void *a, const void *b)
 	return by_tickets(a, b);
 }
 
+const char *const top_sorts[] = { "tickets", "got", NULL };
+
+void top_sort(struct top_look *look, enum top_sort sort)
+{
+	if (look->count)
+		qsort(look->task, look->count, sizeof(*look->task),
+		      sort == TOP_BY_GOT ? by_got : by_tickets);
+}
+
 /* How many of @count lines fit into @room, if those that do not are counted in one. */
 static size_t fitting(size_t count, size_t room)
 {
@@ -107,9 +125,7 @@ void top_show(struct top_look *look, const struct top_look *before, enum top_sor
 {
 	size_t cpus = look->state.cpus, tasks = look->count;
 
-	if (look->count)
-		qsort(look->task, look->count, sizeof(*look->task),
-		      sort == TOP_BY_GOT ? by_got : by_tickets);
+	top_sort(look, sort);
 	if (rows) {
 		size_t room = (rows > ROWS_MIN ? rows : ROWS_MIN) - HEADINGS, lines;
 
@@ -119,9 +135,12 @@ void top_show(struct top_look *look, const struct top_look *before, enum top_sor
 		lines = cpus + (cpus < look->state.cpus);
 		tasks = fitting(tasks, room - lines);
 	}
-	printf("lottery top: %.2f s, %zu tasks; %llu tickets queued on %u CPUs%s",
-	       (double)(look->read_ns - before->read_ns) / (double)NSEC_PER_SEC, look->count,
-	       lottery_tickets(&look->state), look->state.cpus, end);
+	printf("lottery top: %.2f s, %zu tasks; %llu tickets queued on %u CPUs",
+	       top_seconds(look, before), look->count,
+	       lottery_tickets(&look->state), look->state.cpus);
+	if (rows)
+		printf("  (q: quit, s: sort, by %s)", top_sorts[sort]);
+	fputs(end, stdout);
 	show_cpus(look, before, (unsigned int)cpus, end);
 	fputs(end, stdout);
 	show_tasks(look, tasks, end);
