@@ -102,7 +102,7 @@ static u64 parse(int argc, char **argv, struct watch *w)
 	else if (w->trace)
 		die(EXIT_USAGE, "--trace: -p PID says whose waits, try --help");
 	else if (optind == argc)
-		die(EXIT_USAGE, "-p PID or -- COMMAND is missing, try --help");
+		die(EXIT_USAGE, "-p PID or a command is missing, try --help");
 	return seconds;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ const char wrais_usage[] =
 "       wrais {-s | -u} [-n LEVEL] [-g CGROUP] [-a] [-v] -p PID\n"
 "       wrais stat [--json]\n"
 "       wrais on|off [PART...]\n"
-"       wrais stalls [-t MS] [-a] [--seconds S] [--json] {-p PID | -- COMMAND...}\n"
+"       wrais stalls [-t MS] [-a] [--seconds S] [--json] {-p PID | [--] COMMAND...}\n"
 "       wrais stalls [-t MS] [-a] [--json] --trace FILE -p PID\n"
 "\n"
 "Run a command with privileged I/O from its first instruction on, show or change\n"
@@ -149,14 +150,17 @@ static bool switched_off(void)
 /* NULL, or why @tid cannot be what is asked for. */
 static const char *change(const struct options *o, pid_t tid)
 {
+	static char missing[PATH_MAX + 64];
 	int error = 0;
 
 	if (!wrais_supported())
 		return WRAIS_MISSING;
 	if (o->cgroup)
 		error = cgroup_join(o->cgroup, tid);
-	if (error == -ENOENT)
-		return "the cgroup does not exist";
+	if (error == -ENOENT) {
+		snprintf(missing, sizeof(missing), "cgroup '%s' does not exist", o->cgroup);
+		return missing;
+	}
 	if (!error && (o->level_set || !o->cgroup))
 		error = ioprio_change(tid, (struct ioprio){ IO_RT, o->level });
 	if (error == -EPERM || error == -EACCES)

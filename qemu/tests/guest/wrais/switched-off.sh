@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: switched-off
-# What: While privileges are switched off a command is refused, unless that is to be ignored
+# What: While privileges are switched off, or without its cgroup, a command is refused.
 # Needs: root
 # Debug: no
 
@@ -16,6 +16,13 @@ wrais --ignore touch /tmp/ran
 rm /tmp/ran
 wrais on
 wrais touch /tmp/ran
+rm /tmp/ran
+status=0
+wrais -g nosuch touch /tmp/ran 2>/tmp/said || status=$?
+[ $status -eq 1 ]
+grep -x "wrais: cgroup 'nosuch' does not exist" /tmp/said
+[ ! -e /tmp/ran ]
+wrais -g . touch /tmp/ran
 rm /tmp/ran
 
 # A user that may not change the switches is told so, whatever was asked for.
