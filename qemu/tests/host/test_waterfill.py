@@ -74,6 +74,7 @@ def anywhere(*tickets: int) -> Wanted:
             anywhere(*range(1, 17)), 0b1111, [4 * i / 136 for i in range(1, 17)], id="1..16"
         ),
         pytest.param([(3, 1), (1, 1), (1, 2)], 0b11, [0.75, 0.25, 1], id="pinned"),
+        pytest.param([(1, 1), (1, 2), (2, 3)], 0b11, [0.5, 0.5, 1], id="as in lottery(1)"),
         # the free one takes CPU 1, where nobody else is
         pytest.param([(1, 1), (1, 1), (9, 3)], 0b11, [0.5, 0.5, 1], id="two pinned, one free"),
         # the free one leaves CPU 0 to those that have nothing else
