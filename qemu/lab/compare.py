@@ -21,6 +21,7 @@ from lab.report.runs import compared
 TOOL = "benchstat"
 MODULE = "golang.org/x/perf/cmd/benchstat@latest"
 SUFFIX = ".bench"
+EXPECTED = "must be two directories of results, or two files of ipclat or udprate --json"
 _LINE = re.compile(r"Unit \S+ \S+=\S+|Benchmark\S+ \d+( \S+ \S+)+")
 
 
@@ -73,16 +74,28 @@ def directories(one: Path, other: Path) -> int:
 
 def main(one: Path, other: Path) -> int:
     """Compare two runs if both are files, else two directories."""
-    if not (one.is_file() and other.is_file()):
+    if one.is_dir() and other.is_dir():
         return directories(one, other)
     print(compared(read_document(one), read_document(other)), end="")
     return 0
 
 
 def _given(name: str, text: str) -> Path:
+    """Raises LabError for what is missing, or neither a file nor a directory."""
     if not text:
-        raise LabError(f"{name}: must be a directory of results, as in A=before B=after")
-    return Path(text)
+        raise LabError(f"{name} is missing: {EXPECTED}, as in A=before B=after")
+    path = Path(text)
+    if not path.exists():
+        raise LabError(f"{name}={path}: there is no such file or directory")
+    return path
+
+
+def _both(a: str, b: str) -> tuple[Path, Path]:
+    one, other = _given("A", a), _given("B", b)
+    if one.is_dir() != other.is_dir():
+        file = one if other.is_dir() else other
+        raise LabError(f"{file} is a file, and the other is a directory: {EXPECTED}")
+    return one, other
 
 
 def register(subparsers: Any) -> None:
@@ -94,4 +107,4 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser("compare", help=text, description=text)
     parser.add_argument("a", metavar="A", nargs="?", default="", help="what to compare with")
     parser.add_argument("b", metavar="B", nargs="?", default="", help="what is compared")
-    parser.set_defaults(func=lambda args: main(_given("A", args.a), _given("B", args.b)))
+    parser.set_defaults(func=lambda args: main(*_both(args.a, args.b)))

@@ -76,7 +76,10 @@ class Request:
             mem_mb=_number(args.mem, "MEM", environ, mem_mb),
             append=_words(args.append or ""),
         )
-        if ports := _number(args.ports, "PORTS", environ, 0):
+        ports = _number(args.ports, "PORTS", environ, 0)
+        if ports > PORTS_MAX:
+            raise LabError(f"PORTS '{ports}': allowed are 0 to {PORTS_MAX}")
+        if ports:
             machine = replace(machine, nics=pairs(ports), modules=(OURS, IN_TREE, SOURCE))
         command = _command(args)
         if command is None:
@@ -115,7 +118,7 @@ def _terminal_restored() -> Iterator[None]:
 
 def _shell(paths: Paths, boot: Boot, log_dir: Path) -> int:
     if not sys.stdin.isatty():
-        raise LabError("a shell needs a terminal; for one command: lab run -- COMMAND")
+        raise LabError("a shell needs a terminal; for one command: build/lab run -- COMMAND")
     print("lab: 'exit' powers the guest off, Ctrl-A X kills it", file=sys.stderr)
     with _terminal_restored():
         return run_shell(paths, boot, log_dir)

@@ -22,6 +22,9 @@ from lab.report.rows import SCHEMA
 REMARKS = ("missing", "runtime")
 MACHINE = ("host", "kernel", "cpu_model", "cpus", "version")
 
+TOOLS = ("ipclat", "udprate")
+EXPECTED = f"must be what {' or '.join(TOOLS)} printed with --json"
+
 # udprate's figures of a duration: gap_us_p99, gap_us_p999, gap_us_max, gap_us_buckets.
 SENDER = "udprate"
 _OF_DURATION = re.compile(r"(\w+)_us_(?:p(\d\d?)(\d*)|(max|buckets))")
@@ -105,13 +108,20 @@ def read_document(path: Path) -> Document:
     """What an instrument printed.  Raises LabError, naming the file, for anything else."""
     try:
         raw = msgspec.json.decode(path.read_bytes())
-        if isinstance(raw, dict) and raw.get("tool") == SENDER:
-            raw["results"] = _of_sender(raw)
-        document = msgspec.convert(raw, Document)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from None
-    except msgspec.MsgspecError as error:
-        raise LabError(f"{path}: not what ipclat or udprate --json prints: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise LabError(f"{path}: not JSON: {EXPECTED}") from None
+    if not isinstance(raw, dict) or raw.get("tool") not in TOOLS:
+        raise LabError(f"{path}: not of {' or '.join(TOOLS)}: {EXPECTED}")
+    if raw["tool"] == SENDER:
+        raw["results"] = _of_sender(raw)
+    try:
+        document = msgspec.convert(raw, Document)
+    except msgspec.ValidationError:
+        lacks = [name for name in Document.__struct_fields__ if name not in raw]
+        why = f"lacks {', '.join(lacks)}" if lacks else "has a value of another type"
+        raise LabError(f"{path}: {why}: {EXPECTED}") from None
     if document.schema != SCHEMA:
         raise LabError(f"{path}: schema {document.schema}: only {SCHEMA} is understood")
     return document

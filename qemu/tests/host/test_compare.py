@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
+from lab.__main__ import main as lab
 from lab.compare import main, pairs, tool
 from lab.report.records import Sample, to_gobench
 
@@ -70,6 +71,30 @@ def test_a_directory_that_is_none_is_named(tmp_path: Path) -> None:
         pairs(there, results(tmp_path / "empty"))
     with pytest.raises(LabError, match=r"has udp\.bench, B=.* has ipc\.bench: must have an exp"):
         pairs(there, results(tmp_path / "other", "ipc"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "A is missing: must be two directories of results, or two files of ipclat or udp"),
+        (("o.json",), "B is missing: must be two directories"),
+        (("o.json", "nowhere"), "B=nowhere: there is no such file or directory"),
+        (("there", "o.json"), "o.json is a file, and the other is a directory: must be two"),
+        (("o.json", "o.json"), "o.json: not JSON: must be what ipclat or udprate printed"),
+    ],
+)
+def test_the_command_says_what_it_expects(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results(tmp_path / "there", "udp")
+    (tmp_path / "o.json").write_text("mechanism,mean_ns\n")
+    assert lab(["compare", *words]) == 2
+    assert capsys.readouterr().err.startswith(f"lab: {said}")
 
 
 @pytest.mark.parametrize("line", ["soup", "BenchmarkUdp/variant=v x 1 cost-ns", "{}"])

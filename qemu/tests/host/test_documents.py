@@ -66,6 +66,14 @@ def test_make_and_the_lab_take_it(block: Block) -> None:
         dry(command)
 
 
+def test_the_lab_is_called_as_a_reader_can() -> None:
+    """From the checkout, by the launcher in build/."""
+    pages = (*FILES, TOP / "CHANGELOG.md", *(TOP / "Documentation/man").iterdir())
+    other = re.compile(rf"-m lab\b|[`*] *lab (?:{'|'.join(VERBS)})\b")
+    for page in pages:
+        assert not other.findall(page.read_text()), page
+
+
 INLINE = re.compile(r"(?<!`)`{1,2}(make [^`]*)`{1,2}")
 
 

@@ -96,8 +96,14 @@ def test_what_is_in_one_run_only(old: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not what ipclat or udprate --json prints"),
-        ('{"tool": "ipclat"}', "not what ipclat or udprate --json prints"),
+        ("mechanism,mean_ns\n", "not JSON: must be what ipclat or udprate printed with --json"),
+        ("[]", "not of ipclat or udprate: must be what"),
+        ('{"tool": "lottery-share"}', "not of ipclat or udprate: must be what"),
+        (
+            json.dumps({key: DOCUMENT[key] for key in DOCUMENT if key != "results"}),
+            "x.json: lacks results: must be what",
+        ),
+        (json.dumps({**DOCUMENT, "cpus": "two"}), "has a value of another type: must be what"),
         (json.dumps({**DOCUMENT, "schema": 9}), "schema 9: only 1 is understood"),
     ],
 )
