@@ -23,7 +23,7 @@ from lab.experiment import DEMO, measuring, require
 from lab.guest.result import BootResult
 from lab.host.progress import Progress, duration
 from lab.paths import Paths
-from lab.report import page
+from lab.report import page, three
 from lab.report.goals import (
     NOT_MEASURED,
     Goal,
@@ -181,10 +181,9 @@ class Seen:
 
     @property
     def picture(self) -> Path | None:
-        """The plot that shows it, or any if that was not drawn."""
-        wanted = f"{self.part.stem}-{self.subject.picture}.svg"
-        plots = [path for path in self.drawn if path.suffix == ".svg"]
-        return next((path for path in plots if path.name == wanted), next(iter(plots), None))
+        """The plot that shows it, if it was drawn."""
+        wanted = "-".join(filter(None, (self.part.stem, self.subject.picture)))
+        return next((path for path in self.drawn if path.name == f"{wanted}.svg"), None)
 
     def misses(self) -> list[str]:
         """Each goal that was missed, beside the best of the peers."""
@@ -312,6 +311,7 @@ def main(paths: Paths, runner: Runner, workers: int, judged: bool = False) -> in
     finally:
         progress.close()
     write_text(paths.results / TABLE, table(seen))
+    three.draw(paths)
     report = page.write(paths, pictured=tuple(PICTURES))
     print(screen(seen, paths, time.monotonic() - started, report), end="")
     return 1 if judged and missed(verdicts_of(seen)) else 0

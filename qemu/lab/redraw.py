@@ -13,7 +13,7 @@ from typing import Any
 
 from lab import LabError
 from lab.paths import Paths
-from lab.report import page
+from lab.report import page, three
 from lab.report.results import fullest, stem
 from lab.subjects.registry import PICTURES, lookup, names
 
@@ -41,6 +41,8 @@ def main(paths: Paths, exp: str | None) -> int:
             print(f"lab: {complaint}", file=sys.stderr)
         for file in files:
             print(file)
+    for file in three.draw(paths):
+        print(file)
     print(page.write(paths, pictured=tuple(PICTURES)))
     return 0
 

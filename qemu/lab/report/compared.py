@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lab.report.goals import find
+from lab.report.goals import NOT_MEASURED, Verdict, find
 from lab.report.records import Record
 from lab.report.references import Figure, Series
 
@@ -20,12 +21,16 @@ class Holds(StrEnum):
     NO = "does not hold here"
     BETTER = "no longer so here"
     MISSING = "not measured"
+    SHORT = "not judged"
     UNJUDGED = "see the plot"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One row of one column. theirs is a number, a word or nothing; so is ours without a word."""
+    """One row of one column. theirs is a number, a word or nothing; so is ours without a word.
+
+    Of a quantile there is no deviation: that of the samples is another figure.
+    """
 
     theirs: float | str | None
     ours: float | None = None
@@ -61,6 +66,11 @@ def _row(series: Series, record: Record) -> str:
     return record.variant if series.by == "variant" else str(record.params.get(series.by, ""))
 
 
+def _is_quantile(series: Series) -> bool:
+    names = (str(series.where.get(key, "")) for key in ("stat", "quantile"))
+    return any(re.fullmatch(r"p\d+", name) for name in names)
+
+
 def _cell(series: Series, row: str, printed: float | str | None, record: Record) -> Cell:
     spread = record.spread if isinstance(record.spread, Mapping) else {"sd": record.spread}
     low, high, deviation = (spread.get(name) for name in ("min", "max", "sd"))
@@ -70,6 +80,8 @@ def _cell(series: Series, row: str, printed: float | str | None, record: Record)
             return number
         return float(row) * (1 + number / 100)
 
+    if _is_quantile(series):
+        deviation = None
     if series.error and deviation is not None:
         deviation = float(row) * deviation / 100
     return Cell(printed, of(record.value), record.n, of(low), of(high), deviation)
@@ -102,21 +114,41 @@ def table(figure: Figure, records: Sequence[Record]) -> Table:
     return Table(sorted(rows, key=_order) if numbers else rows, columns)
 
 
-def holds(figure: Figure, found: Table, goals: Mapping[str, bool | None]) -> Holds:
+def _unordered(figure: Figure, found: Table) -> list[str]:
+    """Rows of the order that have no number of ours."""
+    cells = found.columns[0].cells
+    numbers = ((row, cells[row].ours if row in cells else None) for row in figure.order)
+    return [row for row, value in numbers if value is None or not math.isfinite(value)]
+
+
+def lacks(figure: Figure, found: Table, goals: Mapping[str, Verdict]) -> str:
+    """What a judgement of the claim lacks; empty if that cannot be told."""
+    if figure.order:
+        return f"needs {', '.join(_unordered(figure, found))}"
+    unjudged = (goals[name] for name in figure.goals if name in goals and goals[name].met is None)
+    return "; ".join(dict.fromkeys(goal.why for goal in unjudged if goal.why))
+
+
+def _unjudged(figure: Figure, found: Table, goals: Mapping[str, Verdict]) -> Holds:
+    ours = any(cell.ours is not None for one in found.columns for cell in one.cells.values())
+    judged = (goals[name].measured for name in figure.goals if name in goals)
+    return Holds.SHORT if ours or any(one != NOT_MEASURED for one in judged) else Holds.MISSING
+
+
+def holds(figure: Figure, found: Table, goals: Mapping[str, Verdict]) -> Holds:
     """Whether the claim holds here: by goals' verdicts (None: not judged), or by an order."""
     if figure.order:
+        if _unordered(figure, found):
+            return _unjudged(figure, found, goals)
         cells = found.columns[0].cells
-        values = [cells[row].ours if row in cells else None for row in figure.order]
-        numbers = [value for value in values if value is not None and math.isfinite(value)]
-        if len(numbers) < len(values):
-            return Holds.MISSING
+        numbers = [cells[row].ours or 0.0 for row in figure.order]
         return Holds.YES if numbers == sorted(numbers) else Holds.NO
     if not figure.goals:
         measurable = any(series.metric for series in figure.series)
         return Holds.UNJUDGED if measurable or figure.plots else Holds.MISSING
-    verdicts = [goals.get(name) for name in figure.goals]
+    verdicts = [goals[name].met if name in goals else None for name in figure.goals]
     if None in verdicts:
-        return Holds.MISSING
+        return _unjudged(figure, found, goals)
     if figure.refuted:
         return Holds.BETTER if all(verdicts) else Holds.YES
     return Holds.YES if all(verdicts) else Holds.NO

@@ -17,6 +17,7 @@ from tabulate import tabulate
 from lab.report.records import Param, Record
 
 NOT_MEASURED = "not measured"
+ONLY_REPORTED = "only reported"
 STRETCH = ", stretch"
 """Ends the name of a goal that is wished for and not asked for: it is never counted as missed."""
 
@@ -32,7 +33,8 @@ Choice = Param | tuple[Param, ...]
 class Verdict:
     """One line of the table; `met` is None when the run did not measure it, or not enough.
 
-    `quoted` are the documents that have it in a table, see lab.report.quotes.
+    `quoted` are the documents that have it in a table, see lab.report.quotes; `why` says what
+    a judgement lacks, or is empty.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Verdict:
     measured: str
     met: bool | None
     quoted: Sequence[str] = ()
+    why: str = ""
 
     def word(self) -> str:
         """yes, no or `-` (not judged)."""
@@ -113,15 +116,20 @@ class Goal:
 
     def text(self, number: float) -> str:
         """The value in the goal's form; with more digits where rounding changes the verdict."""
-        text = f"{number:{self.form}}"
+        text = _unsigned(f"{number:{self.form}}")
         form = _FORM.fullmatch(self.form)
         if not self.judged or not form:
             return text
         for digits in range(int(form["digits"]), MOST_DIGITS + 1):
-            text = f"{number:{form['sign']}.{digits}{form['kind']}}"
+            text = _unsigned(f"{number:{form['sign']}.{digits}{form['kind']}}")
             if self.good(float(text)) == self.good(number):
                 break
         return text
+
+
+def _unsigned(text: str) -> str:
+    """Of a number: a zero is not less than nothing."""
+    return text if float(text) else text.removeprefix("-")
 
 
 def find(
@@ -196,6 +204,21 @@ def _missing(goal: Goal, found: Sequence[Row]) -> list[str]:
     return [str(name) for name in wanted if str(name) not in names]
 
 
+def _needs(goal: Goal, records: Sequence[Record]) -> str:
+    """What of a goal's parameters no record has; empty if nothing of its metric was measured."""
+    there = find(records, goal.metric)
+    if not there:
+        return ""
+    lacks = [
+        f"{value:,} {name}" if isinstance(value, int) and name.endswith("s") else f"{name} {value}"
+        for name, value in (*goal.where.items(), *goal.over_where.items())
+        if not isinstance(value, tuple) and value not in {one.params.get(name) for one in there}
+    ]
+    variants = {one.variant for one in there}
+    lacks += [name for name in (goal.variant, goal.over) if name and name not in variants]
+    return f"needs {', '.join(lacks)}" if lacks else "needs other rows"
+
+
 def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
     """A goal against what was measured: one bad row spoils it.
 
@@ -205,7 +228,8 @@ def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
     found = rows(goal, records)
     missing = _missing(goal, found)
     if not found:
-        return Verdict(goal.name, goal.bound, NOT_MEASURED, None, goal.quoted)
+        why = _needs(goal, records)
+        return Verdict(goal.name, goal.bound, NOT_MEASURED, None, goal.quoted, why)
     shown = [f"{row.name} {goal.text(row.value)}".strip() for row in found]
     if goal.worst:
         worst = max(found, key=lambda row: goal.badness(row.value))
@@ -215,12 +239,13 @@ def judge(goal: Goal, records: Sequence[Record], whole: bool) -> Verdict:
     shown += [f"{name} -" for name in missing]
     judged = [row for row in found if row.enough and goal.judged]
     met: bool | None = all(goal.good(row.value) for row in judged) if judged else None
+    why = "" if judged else f"needs n = {goal.least_n}" if goal.judged else ONLY_REPORTED
     if met and whole and missing:
-        met = None
+        met, why = None, f"needs {goal.by} {', '.join(missing)}"
     text = ", ".join(shown)
     if goal.judged and len(judged) < len(found):
         text += f" (judged from n = {goal.least_n} on)"
-    return Verdict(goal.name, goal.bound, text, met, goal.quoted)
+    return Verdict(goal.name, goal.bound, text, met, goal.quoted, why)
 
 
 def judge_all(goals: Sequence[Goal], records: Sequence[Record], whole: bool) -> list[Verdict]:

@@ -12,6 +12,7 @@ import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.paths import Paths
@@ -51,7 +52,8 @@ class Provenance:
     """series is the digest of the patches and the modules, cpu the model that QEMU emulates.
 
     image is the digest of the root image, whose programs are measured, too.
-    dirty: the checkout differs from its commit. command is a QEMU line, empty without one.
+    dirty: the checkout differs from its commit. day is that of the measurement, in
+    UTC. command is a QEMU line, empty without one.
     """
 
     commit: str
@@ -63,6 +65,7 @@ class Provenance:
     cpu: str
     python: str
     host: Host
+    day: str
     command: str = ""
 
     def json(self) -> str:
@@ -163,4 +166,5 @@ def collect(paths: Paths, variants: Iterable[str], qemu: str, cpu: str) -> Prove
         cpu=cpu,
         python=platform.python_version(),
         host=host(),
+        day=datetime.now(UTC).date().isoformat(),
     )

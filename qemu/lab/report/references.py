@@ -18,9 +18,21 @@ FILE = Path(__file__).with_name("references.toml")
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A document; its name is that of the experiment that repeats it."""
+    """A document; its name is that of the experiment that repeats it.
 
+    `subject` is that in words; `original` is the document's own title, with place and year as
+    far as it states them; `link` is one that it states, and `link_is` what is there. `words`
+    explains what the figures below it call things.
+    """
+
+    subject: str
     title: str
+    authors: str
+    original: str
+    link: str = ""
+    link_is: str = ""
+    caution: str = ""
+    words: dict[str, str] = {}
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -99,6 +111,10 @@ def parse(text: str) -> References:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise LabError(f"{FILE.name}: {error}") from None
     names = [figure.id for figure in found.figures]
+    plots = [(figure.document, plot) for figure in found.figures for plot in figure.plots]
+    for document, plot in plots:
+        if plots.count((document, plot)) > 1:
+            raise LabError(f"{FILE.name}: plot '{plot}': must be of one figure")
     for figure in found.figures:
         if figure.document not in found.documents or names.count(figure.id) > 1:
             raise LabError(f"{FILE.name}: figure '{figure.id}': one of a known document, once")

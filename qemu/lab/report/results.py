@@ -21,7 +21,18 @@ COMMANDS = {
     "quick": "make bench EXP={name} QUICK=1",
     "demo": "make demo",
 }
+FULL = COMMANDS["full"]
 MANY_SEEDS = 12
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where figures come from: releases of kernels, the day, QEMU, and the host in words."""
+
+    kernels: tuple[str, ...]
+    day: str
+    qemu: str
+    host: str
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,7 @@ class Run:
     records: list[Record] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     conditions: list[tuple[str, str]] = field(default_factory=list)
+    origin: Origin | None = None
 
     @property
     def command(self) -> str:
@@ -44,9 +56,14 @@ class Run:
         return COMMANDS[self.scope].format(name=self.name)
 
     @property
-    def goals(self) -> dict[str, bool | None]:
+    def whole(self) -> str:
+        """What measures all of it."""
+        return FULL.format(name=self.name)
+
+    @property
+    def goals(self) -> dict[str, Verdict]:
         """Verdicts by the goals' names."""
-        return {verdict.name: verdict.met for verdict in self.verdicts}
+        return {verdict.name: verdict for verdict in self.verdicts}
 
 
 def stem(name: str, scope: str) -> str:
@@ -85,13 +102,19 @@ def _seeds(path: Path) -> str:
     return ", ".join(found[:MANY_SEEDS]) + more
 
 
-def _conditions(results: Path, found: str) -> list[tuple[str, str]]:
+def _host(host: dict[str, Any]) -> str:
+    return f"{host['cpus']} x {host['cpu']}, {host['memory']} MiB, {host['system']}"
+
+
+def _conditions(results: Path, found: str) -> tuple[list[tuple[str, str]], Origin | None]:
     path = results / f"{found}-provenance.json"
     told = _json(path)
     if told is None:
-        return []
+        return [], None
     try:
-        host = told["host"]
+        kernels = tuple(one["release"] for one in told["kernels"].values())
+        qemu = told["qemu"].partition(" (")[0].removeprefix("QEMU emulator version ")
+        origin = Origin(kernels, told.get("day", ""), qemu, _host(told["host"]))
         text = [
             *(
                 (f"kernel {name}", f"{one['release']}, {one['compiler']}, config {one['config']}")
@@ -100,11 +123,13 @@ def _conditions(results: Path, found: str) -> list[tuple[str, str]]:
             ("series", f"{told['series']}, commit {told['commit'][:12]}"),
             ("QEMU", f"{told['qemu']}, CPU model {told['cpu']}"),
             ("QEMU line", told.get("command") or "not noted by this run"),
-            ("host", f"{host['cpus']} x {host['cpu']}, {host['memory']} MiB, {host['system']}"),
+            ("host", origin.host),
         ]
     except (KeyError, TypeError, AttributeError) as error:
         raise LabError(f"{path}: no {error} in it") from None
-    return [*text, ("seeds, repeats", _seeds(results / f"{found}-samples.csv"))]
+    if origin.day:
+        text.append(("measured", origin.day))
+    return [*text, ("seeds, repeats", _seeds(results / f"{found}-samples.csv"))], origin
 
 
 def run(paths: Paths, name: str, scope: str | None = None) -> Run:
@@ -123,7 +148,7 @@ def run(paths: Paths, name: str, scope: str | None = None) -> Run:
         scope,
         read_json(results / f"{found}.json"),
         _verdicts(results / f"{found}-goals.json"),
-        _conditions(results, found),
+        *_conditions(results, found),
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,10 @@ MISSING = "Not measured yet."
 
 @dataclass(frozen=True)
 class Top:
-    """One of them; image is the drawn plot's name without the experiment's."""
+    """One of them; image is the drawn plot's name without the experiment's.
+
+    `drawn` names the lines of the chart that the picture of all three has, and what it calls them.
+    """
 
     name: str
     experiment: str
@@ -29,6 +33,7 @@ class Top:
     sentence: str
     image: str
     chart: Chart | None
+    drawn: Mapping[str, str]
 
 
 def _by(records: Sequence[Record], name: str) -> dict[float | str, float]:
@@ -36,6 +41,22 @@ def _by(records: Sequence[Record], name: str) -> dict[float | str, float]:
         value if isinstance(value := record.params[name], str) else float(value): record.value
         for record in records
     }
+
+
+NUMBERS = {"1": "one", "4": "four"}
+
+
+def beside(load: str) -> str:
+    """A background in words: 1r1w is one reader and one writer."""
+    found = re.fullmatch(r"(?:(\d+)r)?(?:(\d+)w)?", load)
+    if not found:
+        return load
+    pairs = zip(found.groups(), ("reader", "writer"), strict=True)
+    return " and ".join(
+        f"{NUMBERS.get(count, count)} {name}{'s' * (count != '1')}"
+        for count, name in pairs
+        if count
+    )
 
 
 def _figure(name: str, wanted: Sequence[str]) -> Figure:
@@ -60,17 +81,16 @@ def start_up(run: Run) -> Top:
         most = max(ours[load] for load in both)
         sentence = (
             f"Beside load a privileged start takes at most {most:.2f} times the idle one; "
-            f"with stock BFQ up to {stock[worst]:.2f} times ({worst})."
+            f"with stock BFQ up to {stock[worst]:.2f} times (beside {beside(str(worst))})."
         )
     chart = comparison(table(wanted, run.records), "background", "seconds")
-    return Top("start", run.name, "Start-up under load", sentence, "start-up-depth2", chart)
+    drawn = {"stock BFQ, ours": "stock", "with the changes, ours": "privileged"}
+    return Top("start", run.name, "Start-up under load", sentence, "start-up-depth2", chart, drawn)
 
 
 def packets(run: Run) -> Top:
     """What arrives of ever more frames."""
-    wanted = _figure(
-        "livelock-2", ("e1000, stock NAPI", "threaded NAPI", "hybrid with the governor")
-    )
+    wanted = _figure("livelock-2", ("e1000, stock NAPI", "threaded NAPI", "NAPI with the governor"))
     where: dict[str, Choice] = {"ports": 1, "rate_function": "constant", "mitigation": "off"}
     stock, ours = (
         _by(find(run.records, "goodput_pps", variant, **where), "offered_pps")
@@ -85,7 +105,13 @@ def packets(run: Run) -> Top:
             f"governor, {stock[most]:,.0f} with the stock driver."
         )
     chart = comparison(table(wanted, run.records), "offered packets/s", "received packets/s")
-    return Top("packets", run.name, "Packets under overload", sentence, "throughput", chart)
+    drawn = {
+        "e1000, stock NAPI, ours": "stock",
+        "threaded NAPI, ours": "threaded NAPI",
+        "NAPI with the governor, ours": "governor",
+    }
+    title = "Packets under overload"
+    return Top("packets", run.name, title, sentence, "throughput", chart, drawn)
 
 
 def shares(run: Run, results: Path) -> Top:
@@ -109,13 +135,15 @@ def shares(run: Run, results: Path) -> Top:
     chart = (
         curves([line, promise], "scatter", "% of the tickets", "% of the draws") if dots else None
     )
-    return Top("shares", run.name, "Shares against tickets", sentence, "shares", chart)
+    drawn = {one.name: one.name for one in (line, promise)}
+    title = "Shares against tickets"
+    return Top("shares", run.name, title, sentence, "shares", chart, drawn)
 
 
 def tops(runs: Mapping[str, Run], results: Path) -> list[Top]:
-    """All three."""
+    """All three, in the order of the documents."""
     return [
+        shares(runs["lottery"], results),
         start_up(runs["wrais"]),
         packets(runs["livelock"]),
-        shares(runs["lottery"], results),
     ]

@@ -144,6 +144,14 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
+    def soon(self, condition: str) -> bool:
+        """Whether a JavaScript condition comes true."""
+        deadline = time.monotonic() + ANSWER_S
+        while not self.ask(condition):
+            if time.monotonic() > deadline:
+                return False
+        return True
+
     def picture(self, file: Path, height: int = 0) -> None:
         """A PNG of the whole page, or of its upper part."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

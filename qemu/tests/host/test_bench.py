@@ -45,6 +45,7 @@ def test_everything_is_written_and_the_goal_met(
         "measured": "1 1.000, 2 2.000, 4 4.000",
         "met": True,
         "quoted": [],
+        "why": "",
     }
 
 

@@ -73,6 +73,30 @@ def test_rows_that_are_missing() -> None:
 def test_nothing_measured_is_neither() -> None:
     verdict = judge(of(variant="heap", high=1), RECORDS, True)
     assert (verdict.met, verdict.measured, verdict.word()) == (None, "not measured", "-")
+    assert judge(of(variant="heap", high=1), [], True).why == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"variant": "heap"}, "needs heap"),
+        ({"variant": "tree", "where": {"tasks": 3000}}, "needs 3,000 tasks"),
+        ({"variant": "tree", "where": {"depth": 8}}, "needs depth 8"),
+        ({"variant": "tree", "where": {"tasks": 20}, "over_where": {"tasks": 9}}, "needs 9 tasks"),
+        ({"variant": "tree", "where": {"tasks": 200}, "over": "list"}, "needs other rows"),
+        ({"variant": "tree", "where": {"tasks": 200}, "least_n": 3}, "needs n = 3"),
+        ({"variant": "list", "where": {"tasks": (2, 9)}, "by": "tasks"}, "needs tasks 9"),
+        ({"variant": "list", "judged": False}, "only reported"),
+        ({"variant": "list", "where": {"tasks": 2}}, ""),
+    ],
+)
+def test_what_a_judgement_lacks_is_told(fields: dict[str, object], why: str) -> None:
+    assert judge(of(high=100, **fields), RECORDS, True).why == why
+
+
+def test_zero_has_no_sign() -> None:
+    assert judge(of(high=0.1, form=".4f"), [record("a", -0.00001)], True).measured == "0.0000"
+    assert judge(of(low=3, form="+.1f"), [record("a", -0.01)], True).measured == "0.0"
 
 
 def test_too_few_samples_are_shown_but_not_judged() -> None:

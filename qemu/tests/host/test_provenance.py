@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,7 @@ def test_everything_is_in_the_file(paths: Paths, tmp_path: Path) -> None:
     assert told["qemu"] == "QEMU emulator version 7.2.22" and told["cpu"] == "max"
     kernel = told["kernels"]["guest"]
     assert (kernel["release"], kernel["compiler"]) == ("6.12.117", "gcc (Debian 1) 12.2.0")
+    assert date.fromisoformat(told["day"]) <= datetime.now(UTC).date()
     assert told["host"]["cpus"] >= 1 and told["host"]["memory"] > 100
     assert told["host"]["cpu"] != "" and told["host"]["kernel"] != ""
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from lab import LabError
 from lab.report.charts import comparison
-from lab.report.compared import Cell, Holds, holds, table
-from lab.report.goals import Verdict
+from lab.report.compared import Cell, Holds, holds, lacks, table
+from lab.report.goals import NOT_MEASURED, Verdict
 from lab.report.records import Record
 from lab.report.references import FILE, Figure, Series, parse, references
 from lab.subjects.ipc.reference import TABLE
@@ -65,6 +66,8 @@ def test_a_text_that_is_not_right_is_named() -> None:
         parse(text.replace('note = "CFQ', 'colour = "red"\nnote = "CFQ', 1))
     with pytest.raises(LabError, match="figure 'wrais-15': one of a known document, once"):
         parse(text.replace('id = "wrais-16"', 'id = "wrais-15"'))
+    with pytest.raises(LabError, match="plot 'mechanisms': must be of one figure"):
+        parse(text.replace('plots = ["inproc-ipc"]', 'plots = ["mechanisms"]'))
     with pytest.raises(LabError, match="no column 'soup'"):
         references().column("ipc-t5", "soup")
 
@@ -88,6 +91,13 @@ def test_ours_stands_beside_theirs_with_n_and_spread() -> None:
     assert found.rows == ["8", "16"]
     assert found.columns[0].cells["8"] == Cell(4, 4.0, 3, 8 * 0.98, None, 0.08)
     assert found.columns[0].cells["16"] == Cell("never")
+
+
+def test_a_quantile_has_no_deviation_of_the_samples() -> None:
+    quantile = Series(name="s", by="rate", metric="error_pct", variant="v", where={"stat": "p99"})
+    records = [record("error_pct", "v", 1.0, rate=8, stat="p99")]
+    found = table(msgspec.structs.replace(FIGURE, series=(quantile,)), records)
+    assert found.columns[0].cells["8"] == Cell(None, 1.0, 3, -2.0, None, None)
 
 
 def test_a_chart_has_each_number_and_no_word() -> None:
@@ -115,8 +125,15 @@ def test_goals_say_whether_a_claim_holds(met: bool | None, refuted: bool, word: 
         id="f", document="udp", number="1", title="t", claim="c", note="n", row="r",
         goals=("g",), refuted=refuted, series=(SERIES,),
     )  # fmt: skip
-    assert holds(figure, table(figure, []), {"g": met}) is word
+    goals = {"g": Verdict("g", "<= 1", NOT_MEASURED, met, why="needs n = 5")}
+    assert holds(figure, table(figure, []), goals) is word
     assert holds(figure, table(figure, []), {}) is Holds.MISSING
+    if met is None:
+        ours = table(figure, [record("error_pct", "v", 1.0, rate=8)])
+        assert holds(figure, ours, goals) is Holds.SHORT
+        assert lacks(figure, ours, goals) == "needs n = 5"
+        shown = {"g": Verdict("g", "<= 1", "0.5 (judged from n = 5 on)", None)}
+        assert holds(figure, table(figure, []), shown) is Holds.SHORT
 
 
 def test_an_order_says_whether_a_claim_holds() -> None:
@@ -130,4 +147,6 @@ def test_an_order_says_whether_a_claim_holds() -> None:
         pairs = zip(("v", "w"), values, strict=False)
         return holds(figure, table(figure, [record("error_pct", *one) for one in pairs]), {})
 
-    assert [said(1, 2), said(2, 1), said(1)] == [Holds.YES, Holds.NO, Holds.MISSING]
+    assert [said(1, 2), said(2, 1)] == [Holds.YES, Holds.NO]
+    assert [said(1), said()] == [Holds.SHORT, Holds.MISSING]
+    assert lacks(figure, table(figure, [record("error_pct", "v", 1)]), {}) == "needs w"

@@ -46,6 +46,7 @@ def test_six_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[
     stems = [f"lottery-{name}" for name in FIGURES]
     assert printed == [
         *(str(paths.plots / f"{stem}.{kind}") for stem in stems for kind in ("png", "svg")),
+        *(str(paths.plots / f"three.{kind}") for kind in ("png", "svg")),
         str(paths.out / "report.html"),
     ]
     for stem in stems:
@@ -53,6 +54,15 @@ def test_six_figures_as_png_and_svg(paths: Paths, capsys: pytest.CaptureFixture[
         svg = (paths.plots / f"{stem}.svg").read_text()
         assert "Reference" in texts(svg)
         assert "Measured here" in texts(svg)
+
+
+def test_the_picture_of_three_has_what_was_measured(paths: Paths) -> None:
+    """Of the other two it says that they are missing."""
+    main(paths, None)
+    words = texts((paths.plots / "three.svg").read_text())
+    assert "Shares against tickets" in words and "Start-up under load" in words
+    assert words.count("not measured") == 2
+    assert "make bench EXP=lottery; Linux" in words
 
 
 def test_figures_are_the_same_bytes_every_time(paths: Paths) -> None:

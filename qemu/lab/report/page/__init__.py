@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lab.paths import Paths
 from lab.report.charts import Chart, comparison
-from lab.report.compared import Holds, Table, holds, table
-from lab.report.goals import Verdict
+from lab.report.compared import Holds, Table, holds, lacks, table
+from lab.report.goals import NOT_MEASURED, Verdict
 from lab.report.records import write_text
-from lab.report.references import Figure, references
+from lab.report.references import Document, Figure, references
 from lab.report.results import Run, run
 from lab.report.tops import tops
 
@@ -28,7 +28,7 @@ LIBRARY = Path("/usr/share/javascript/chart.js/chart.min.js")
 """Debian's libjs-chart.js; without it the page has the drawn plots alone."""
 KINDS = {
     **{Holds.YES: "yes", Holds.BETTER: "yes", Holds.NO: "no"},
-    **{Holds.MISSING: "missing", Holds.UNJUDGED: "note"},
+    **{Holds.MISSING: "missing", Holds.UNJUDGED: "note", Holds.SHORT: "note"},
 }
 TRACE = "trace"
 """Of the names of pictures of who waits for whom, before that of the experiment."""
@@ -51,7 +51,7 @@ class Shown:
 
     of: Figure
     table: Table
-    holds: Holds
+    holds: str
     kind: str
     images: list[Image]
     drawn: bool
@@ -66,10 +66,11 @@ class Section:
     """
 
     name: str
-    title: str
+    document: Document
     stem: str
     scope: str
     command: str
+    whole: str
     goals: list[dict[str, str]]
     conditions: list[tuple[str, str]]
     figures: list[Shown]
@@ -94,22 +95,19 @@ def image(plots: Path, stem: str, name: str) -> str:
     return f"data:{TYPES[file.suffix]};base64,{base64.b64encode(file.read_bytes()).decode()}"
 
 
-def _shown(
-    figure: Figure, found: Run, plots: Path, charts: dict[str, Chart], seen: set[str]
-) -> Shown:
+def _shown(figure: Figure, found: Run, plots: Path, charts: dict[str, Chart]) -> Shown:
     cells = table(figure, found.records)
     chart = comparison(cells, figure.row, figure.unit)
     if chart:
         charts[figure.id] = chart
-    images = []
-    for name in figure.plots:
-        data = image(plots, found.stem, name)
-        if data and name not in seen:
-            images.append(Image(data))
-            seen.add(name)
+    drawn = (image(plots, found.stem, name) for name in figure.plots)
+    images = [Image(data) for data in drawn if data]
     verdict = holds(figure, cells, found.goals)
     kind = "no" if figure.refuted and verdict is Holds.YES else KINDS[verdict]
-    return Shown(figure, cells, verdict, kind, images, chart is not None)
+    words = str(verdict)
+    if verdict is Holds.SHORT and (why := lacks(figure, cells, found.goals)):
+        words += f": {why} ({found.whole})"
+    return Shown(figure, cells, words, kind, images, chart is not None)
 
 
 def _goal(verdict: Verdict) -> dict[str, str]:
@@ -118,6 +116,7 @@ def _goal(verdict: Verdict) -> dict[str, str]:
         "bound": verdict.bound,
         "measured": verdict.measured,
         "word": verdict.outcome,
+        "why": verdict.why or (NOT_MEASURED if verdict.measured == NOT_MEASURED else "not told"),
     }
 
 
@@ -138,17 +137,33 @@ def _json(charts: dict[str, Chart]) -> str:
 
 
 def _section(found: Run, plots: Path, charts: dict[str, Chart], traced: bool) -> Section:
-    seen: set[str] = set()
     return Section(
         found.name,
-        references().documents[found.name].title,
+        references().documents[found.name],
         found.stem,
         found.scope,
         found.command,
+        found.whole,
         [_goal(verdict) for verdict in found.verdicts],
         found.conditions,
-        [_shown(figure, found, plots, charts, seen) for figure in references().of(found.name)],
+        [_shown(figure, found, plots, charts) for figure in references().of(found.name)],
         image(plots, TRACE, found.name) if traced else None,
+    )
+
+
+def _lead(runs: Mapping[str, Run]) -> str:
+    """What the page is, of which kernel, when, and on which machine."""
+    start = "This page shows what the patch stack Who waits for whom does to Linux 6.12"
+    origins = [found.origin for found in runs.values() if found.origin]
+    if not origins:
+        return f"{start}: nothing of it has been measured yet."
+    kernels = sorted({release for one in origins for release in one.kernels})
+    days = sorted({one.day for one in origins if one.day})
+    when = f" on {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else ""
+    qemus, hosts = ({getattr(one, name): None for one in origins} for name in ("qemu", "host"))
+    return (
+        f"{start}, measured with kernel {', '.join(kernels)}{when}, in guests of QEMU "
+        f"{', '.join(qemus)} and on their host ({'; '.join(hosts)})."
     )
 
 
@@ -171,18 +186,22 @@ def _context(paths: Paths, library: Path, pictured: Collection[str]) -> dict[str
     sections = [
         _section(found, paths.plots, charts, name in pictured) for name, found in runs.items()
     ]
-    words = [goal["word"] for section in sections for goal in section.goals]
+    goals = [goal for section in sections for goal in section.goals]
+    words = [goal["word"] for goal in goals]
+    absent = sum(goal["why"] == NOT_MEASURED for goal in goals if goal["word"] == "-")
     style = (HERE / "page.css").read_text(encoding="utf-8")
     scripts = [(HERE / "page.js").read_text(encoding="utf-8")]
     if library.exists():
         scripts.insert(0, library.read_text(encoding="utf-8").replace("</", "<\\/"))
     return {
+        "lead": _lead(runs),
         "tops": first,
         "sections": sections,
         "met": words.count("met"),
         "missed": words.count("missed"),
         "stretches": words.count("not reached"),
-        "unjudged": words.count("-"),
+        "unjudged": words.count("-") - absent,
+        "absent": absent,
         "charts": _json(charts),
         "style": style,
         "scripts": scripts,

@@ -7,7 +7,7 @@
 	const colour = (name) =>
 		getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const plots = JSON.parse(document.getElementById("charts").textContent);
-	const live = [];
+	const live = new Map();
 
 	function axis(title, scale) {
 		return {
@@ -48,18 +48,26 @@
 		};
 	}
 
+	// What is folded has no size: it is drawn when it is unfolded.
 	function draw() {
-		for (const chart of live.splice(0))
-			chart.destroy();
 		for (const canvas of document.querySelectorAll("canvas[data-chart]")) {
 			const figure = canvas.closest("figure");
+			if (live.has(canvas) || figure.closest("details:not([open])"))
+				continue;
 			canvas.parentElement.hidden = false;
-			live.push(new Chart(canvas, config(plots[canvas.dataset.chart])));
+			live.set(canvas, new Chart(canvas, config(plots[canvas.dataset.chart])));
 			for (const drawn of figure.querySelectorAll("details.static"))
 				drawn.open = false;
 		}
 	}
 
 	draw();
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+	for (const folded of document.querySelectorAll("details"))
+		folded.addEventListener("toggle", draw);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+		for (const chart of live.values())
+			chart.destroy();
+		live.clear();
+		draw();
+	});
 })();

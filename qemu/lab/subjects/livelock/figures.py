@@ -250,7 +250,7 @@ def _latency_sheet(
 ) -> Sheet:
     said = []
     for name in (v.INTERRUPT.name, v.HYBRID.name, v.THREADED.name):
-        key = {**point(1, 6000), "quantile": "p50"}
+        key = {**point(ports, rate), "quantile": "p50"}
         number = value(records, "latency_us", name, **key)
         if number is not None:
             said.append(f"{v.LABELS[name]} {number:.0f} us")
@@ -259,7 +259,7 @@ def _latency_sheet(
         f"{_what(ports)}, {rate:,} frames/s; share of frames that took no longer",
         "Low for most frames with interrupts and the hybrid, with a long tail; with polling "
         "less concentrated near 0, and the tail shorter.",
-        f"Median with one card at 6,000 frames/s: {', '.join(said) or 'not measured'}.",
+        f"Median: {', '.join(said) or 'not measured'}.",
     )
     sheet = Sheet(caption)
     for name, points in found.items():
