@@ -119,7 +119,10 @@ FOREIGN_IMAGE = (
     _need(have_command, "update-binfmts", "binfmt-support", None),
     _need(have_command, f"qemu-{ARCH.machine}-static", "qemu-user-static", "qemu-user-static"),
 )
-SPHINX = _need(have_command, "sphinx-build", "python3-sphinx", "python3-sphinx")
+PAGES = (
+    _need(have_command, "sphinx-build", "python3-sphinx", "python3-sphinx"),
+    _need(have_command, "groff", "groff-base", "groff-base"),
+)
 PURPOSES: dict[str, tuple[Need, ...]] = {
     "kernel": KERNEL,
     "llvm": (
@@ -196,9 +199,9 @@ PURPOSES: dict[str, tuple[Need, ...]] = {
         PYTHON,
         *(_need(have_command, name) for name in ("git", "sparse")),
         _need(have_command, "shellcheck", "shellcheck", "ShellCheck"),
-        SPHINX,
+        *PAGES,
     ),
-    "htmldocs": (*KERNEL, SPHINX),
+    "htmldocs": (*KERNEL, *PAGES),
     "menuconfig": (
         *KERNEL,
         _need(have_header, "ncurses.h", "libncurses-dev", "ncurses-devel"),
