@@ -8,6 +8,7 @@ A mark stands in front of each block, as a comment that the reader does not see:
 guest: all such blocks of a page are executed in one boot, one after the other.
 host: executed beside the checkout's build directory, with our programs in PATH.
 dry: each command is handed to make --dry-run, and what make would call to the lab's parser.
+shown: commands behind `$ ` are executed there, too, and print the lines below them.
 tested NAME...: these tests execute it, or what does the same.
 text: no commands.
 
@@ -18,6 +19,7 @@ commands that make ready what a person would have.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +31,8 @@ FILES = (
     *(TOP / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((TOP / "Documentation").glob("**/*.rst")),
 )
-WAYS = ("guest", "host", "dry", "tested", "text")
+PROMPT = "$ "
+WAYS = ("guest", "host", "dry", "shown", "tested", "text")
 MARK = re.compile(r"(?P<indent> *)(?:<!--|\.\.) run: (?P<way>\w+) ?(?P<words>[^>]*?)(?: ?-->)?$")
 STAND_IN = re.compile(r"with (.+?) = (.*)")
 
@@ -65,11 +68,29 @@ class Block:
             text = text.replace(old, new)
         return "\n".join((*self.mark.setup, text, ""))
 
+    def session(self) -> list[tuple[str, list[str]]]:
+        """Commands that a prompt stands in front of, each with what it prints."""
+        found: list[tuple[list[str], list[str]]] = []
+        for line in self.script().splitlines()[len(self.mark.setup if self.mark else ()) :]:
+            if line.startswith(PROMPT):
+                found.append(([line.removeprefix(PROMPT)], []))
+            else:
+                command, shown = found[-1]
+                (shown if _is_whole("\n".join(command)) else command).append(line)
+        return [("\n".join(command), shown) for command, shown in found]
+
     def commands(self) -> list[str]:
         """One a line: without comments, and with the lines that go on joined."""
         text = self.script().replace("\\\n", " ")
         lines = (re.split(r"\s#\s|^#", line)[0].strip() for line in text.splitlines())
         return [" ".join(line.split()) for line in lines if line]
+
+
+def _is_whole(command: str) -> bool:
+    """No line of it is missing."""
+    given = {"input": command, "capture_output": True, "text": True, "check": False}
+    done = subprocess.run(["bash", "-n"], **given)  # type: ignore[call-overload]
+    return bool(done.returncode == 0 and not done.stderr)
 
 
 def _indent(line: str) -> int:

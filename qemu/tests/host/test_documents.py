@@ -134,6 +134,10 @@ Do it::
     assert one.mark and (one.line, one.mark.way) == (9, "guest")
     assert one.commands() == ["mkdir x", "true --now twice"]
     assert other.mark is None and other.lines == ("not marked",)
+    (shown,) = blocks(
+        TOP / "some.md", "<!-- run: shown -->\n\n    $ a 'b\n      c'\n    d 1\n    $ e\n"
+    )
+    assert shown.session() == [("a 'b\n  c'", ["d 1"]), ("e", [])]
     markdown = "# A\n\n<!-- run: host\nwith a = b\n-->\n\n    a c\n    d\n\ntext\n"
     (only,) = blocks(TOP / "some.md", markdown)
     assert only.script() == "b c\nd\n"

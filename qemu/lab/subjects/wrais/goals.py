@@ -13,8 +13,7 @@ from lab.subjects.wrais.experiment import DEPTHS, LOADED, PGBENCH, SQLITE, SWITC
 from lab.subjects.wrais.places import Place
 from lab.subjects.wrais.variants import BFQ, GROUPED, MEMBER, WRAIS, Variant
 
-DOCUMENT = "Documentation/block/bfq-wrais.rst"
-QUOTED = ("README.md", DOCUMENT)
+QUOTED = ("Documentation/block/bfq-wrais.rst",)
 
 LIGHT = ("1r", "1w", "1r1w")
 HEAVY = ("4r4w",)
@@ -52,7 +51,7 @@ def _start_elsewhere(
         by="background",
         high=most,
         judged=judged,
-        quoted=(DOCUMENT,),
+        quoted=QUOTED,
     )
 
 
@@ -87,7 +86,7 @@ def _applications(background: str, judged: bool) -> tuple[Goal, ...]:
         by="probe",
         high=1.10,
         judged=judged,
-        quoted=QUOTED if judged else (DOCUMENT,),
+        quoted=QUOTED,
     )
     mean = replace(
         each,
@@ -111,7 +110,7 @@ def _database(metric: str, what: str, probes: tuple[str, ...]) -> Goal:
         over_where={"background": "idle"},
         high=3.0,
         form=".2f",
-        quoted=(DOCUMENT,),
+        quoted=QUOTED,
     )
 
 
@@ -133,7 +132,7 @@ def _wait(over: Variant, judged: bool) -> Goal:
         high=2.0,
         judged=judged,
         form=".2f",
-        quoted=(DOCUMENT,),
+        quoted=QUOTED,
     )
 
 
