@@ -65,7 +65,6 @@ def _tools() -> Boot:
             # in software a packet leaves by delta before its time; after that it is dropped
             _txtime("etf", "clockid", "CLOCK_TAI", "delta", "500000"),
             _scenario("clock-set", "--strict"),
-            replace(_scenario("clock-set", "--txtime", "etf"), name="clock-set-etf"),
             _scenario("receive"),
             _scenario("bottleneck"),
             _scenario("duplicates"),

@@ -6,27 +6,18 @@
 # Time: 60
 # Debug: no
 #
-# Arguments: of udprate. The kernel stamps packets by that clock. etf loses what it has then.
+# Arguments: of udprate. The kernel stamps packets by that clock.
 set_clock() {
 	date -s "@$(($(date +%s) + $1))" >/tmp/date
 }
-leave() {
-	tc qdisc del dev lo root || true
-	set_clock $back
-}
 back=0
-trap leave EXIT
-case $* in
-*etf*)
-	tc qdisc replace dev lo root etf clockid CLOCK_TAI delta 500000
-	;;
-esac
+trap 'set_clock $back' EXIT
 : >/tmp/intervals
 udprate -r 20 -t 2 -i 0.5 --loop --policy fifo --json "$@" >/tmp/out 2>>/tmp/intervals &
 sender=$!
 for seconds in 3600 -7200; do
 	was=$(wc -l </tmp/intervals)
-	until [ "$(wc -l </tmp/intervals)" -gt "$was" ]; do
+	until [ "$(wc -l </tmp/intervals)" -gt "$was" ] || ! kill -0 $sender; do
 		sleep 0.01
 	done
 	set_clock $seconds
