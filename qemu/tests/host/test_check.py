@@ -275,6 +275,7 @@ def test_sphinx_and_kernel_doc_are_heard(lab_paths: Paths, tmp_path: Path) -> No
     (out / "linux").symlink_to(lab_paths.linux)
     (top / "Documentation").mkdir(parents=True)
     shutil.copy(lab_paths.top / "Documentation/conf.py", top / "Documentation")
+    shutil.copytree(lab_paths.top / "Documentation/static", top / "Documentation/static")
     page = top / "Documentation/index.rst"
     header, whole = top / "some.h", "/**\n * struct some - a structure\n * @one: there\n */\n"
     header.write_text(f"{whole}struct some {{ int one; }};\n")
