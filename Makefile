@@ -88,17 +88,17 @@ help:
 #?   check-bases            that, and does the series apply to each 6.12.y that Debian offers?
 #?   htmldocs               Documentation/ as pages, $(O)/htmldocs
 #?
-#? For labs of others, for editors, and cleaning
+#? For others, and cleaning
 #?   lava-job kcidb         a job for LAVA (EXP= REPO=https://...); results of test (ORIGIN=)
-#?   tags compile_commands.json  below $(O)
+#?   tags compile_commands.json  for editors, below $(O)
 #?   clean mrproper         remove what was built, keep sources, image, environment; all of it
-#? Variables
 #?   O=build  where everything generated goes     V=1    show the commands
 #?   KERNEL=  directory or tarball of a 6.12.y    LLVM=1 clang instead of gcc
 #?   ARCH=    x86_64 or arm64: the guest's, below build-$(ARCH) if it is not this machine's
-#?   CPUS= MEM= PORTS= (pairs of network cards) ACCEL=tcg|kvm|icount  the guest
+#? The guest of run, an example of each: CPUS=4 MEM=2048 PORTS=1 GDB=1 (waits at port 1234)
+#?   ACCEL=icount:8ns  8 ns an instruction; tcg, kvm  SHARE=.   a directory of yours as /share
+#?   DISK=flash        at /mnt; or seek, cloud,xfs    NET=user  your loopback as 10.0.2.2
 
-# Everything else that a bare machine lacks is up to `lab deps`.
 python3:
 	@command -v python3 >/dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "lab: installing missing packages: python3" >&2; \
@@ -136,7 +136,7 @@ deb: need-packages+userland prepare
 $(O)/venv/lock: qemu/requirements.lock
 	@$(lab) venv
 
-run: $(if $(DRY),python3,$(needs)+emulator $(guest))
+run: $(if $(DRY),python3,$(needs)+emulator $(guest) $(if $(filter %xfs %btrfs %f2fs,$(DISK)),files))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
 test-fast: need-check $(filter-out unchanged kernel,$(tested)) prepare
 	@$(vlab) check $(static) --beside env LAB_KERNEL=guest $(pytest) qemu/tests/host

@@ -20,6 +20,7 @@ from typing import Any
 
 from lab.bench import Bench, add_jobs, run_all, write
 from lab.experiment import DEMO, measuring, require
+from lab.guest import places
 from lab.guest.result import BootResult
 from lab.host.progress import Progress, duration
 from lab.paths import Paths
@@ -45,7 +46,6 @@ from lab.subjects.registry import EXPERIMENTS, PEERS, PICTURES
 from lab.subjects.udp import goals as udp
 from lab.subjects.udp import iperf
 from lab.subjects.wrais import goals as wrais
-from lab.subjects.wrais import places
 from lab.subjects.wrais import variants as schedulers
 from lab.subjects.wrais.experiment import DEPTHS
 

@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import LabError
-from lab.guest.accel import AUTO, DEFAULT, apply, asked_for
+from lab import LabError, extras
+from lab.extras import Extras, pages, start
+from lab.guest.accel import AUTO, DEFAULT, apply, asked_for, exactly
 from lab.guest.boot import Boot, Program, Terminal
 from lab.guest.machine import ACCELS, Files, Machine
 from lab.guest.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
+from lab.guest.protocol import SHELL_START, in_archive
 from lab.guest.vm import CommandResult, run_command, run_shell
 from lab.paths import CHECKED, VARIANTS, Paths
 
@@ -64,12 +66,14 @@ class Request:
     accel: str
     command: str | None
     dry_run: bool
+    extras: Extras
 
     @classmethod
     def of(cls, args: argparse.Namespace, environ: Mapping[str, str]) -> "Request":
         """Raises LabError for a value that is not allowed."""
         variant = args.kernel or environ.get("LAB_KERNEL") or VARIANTS[0]
-        mem_mb = MEM_DEBUG_MB if variant in CHECKED else MEM_MB
+        wanted = Extras.of(args, environ)
+        mem_mb = max(MEM_DEBUG_MB if variant in CHECKED else MEM_MB, wanted.mem_mb)
         machine = Machine(
             kernel=variant,
             cpus=_number(args.cpus, "CPUS", environ, CPUS),
@@ -84,23 +88,29 @@ class Request:
         command = _command(args)
         if command is None:
             machine = replace(machine, loglevel=SHELL_LOGLEVEL)
-        return cls(machine, asked_for(args.accel, environ), command, args.dry_run)
+        accel = asked_for(args.accel, environ)
+        return cls(wanted.on(machine), accel, command, args.dry_run, wanted)
 
-    def boot(self, machine: Machine) -> Boot:
-        """A shell on this terminal, or the one command under a shell."""
+    def boot(self, paths: Paths, machine: Machine, log_dir: Path) -> Boot:
+        """A shell on this terminal, or the one command under a shell. Writes to log_dir."""
+        disk = self.extras.disk.disk if self.extras.disk else None
         if self.command is None:
             size = shutil.get_terminal_size()
             name = os.environ.get("TERM", "linux")
             terminal = Terminal(name, size.lines, size.columns)
-            return Boot("shell", machine, mode="shell", terminal=terminal)
-        program = Program("command", ("sh", "-c", self.command), 0)
-        return Boot("command", machine, (program,), mode="command")
+            log_dir.mkdir(parents=True, exist_ok=True)
+            first = log_dir / "shellrc"
+            first.write_text(start(self.extras))
+            more = {in_archive(SHELL_START): first, **pages(paths)}
+            return Boot("shell", machine, mode="shell", terminal=terminal, disk=disk, more=more)
+        program = Program("command", self.extras.wrapped(self.command), 0)
+        return Boot("command", machine, (program,), mode="command", disk=disk)
 
 
 def _dry_run(paths: Paths, request: Request, log_dir: Path) -> int:
     """Print the command. Nothing is run, so that auto cannot be found out either."""
     accel = DEFAULT if request.accel == AUTO else request.accel
-    machine = replace(request.machine, accel=accel)
+    machine = exactly(request.machine, accel)
     files = Files.under(log_dir, interactive=request.command is None)
     print(shlex.join(machine.argv(paths, files)))
     return 0
@@ -119,7 +129,6 @@ def _terminal_restored() -> Iterator[None]:
 def _shell(paths: Paths, boot: Boot, log_dir: Path) -> int:
     if not sys.stdin.isatty():
         raise LabError("a shell needs a terminal; for one command: build/lab run -- COMMAND")
-    print("lab: 'exit' powers the guest off, Ctrl-A X kills it", file=sys.stderr)
     with _terminal_restored():
         return run_shell(paths, boot, log_dir)
 
@@ -149,7 +158,10 @@ def run(args: argparse.Namespace) -> int:
     if request.dry_run:
         return _dry_run(paths, request, log_dir)
     request.machine.require(paths)
-    boot = request.boot(apply(paths, request.machine, request.accel))
+    machine = apply(paths, request.machine, request.accel)
+    boot = request.boot(paths, machine, log_dir)
+    if request.extras.gdb:
+        print(request.extras.debugger(paths.kernel(machine.kernel)), file=sys.stderr, flush=True)
     if request.command is None:
         return _shell(paths, boot, log_dir)
     result = run_command(paths, boot, COMMAND_TIMEOUT_S, log_dir, _write)
@@ -172,5 +184,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help=f"pairs of network cards on a link, 0 to {PORTS_MAX}, with the modules for them "
         "(PORTS, 0)",
     )
+    extras.register(parser)
     parser.add_argument("--append", help="more words for the kernel command line")
     parser.set_defaults(func=run)

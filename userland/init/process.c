@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -16,6 +17,7 @@
 #include "clock.h"
 #include "init.h"
 #include "procfs.h"
+#include "protocol.h"
 #include "target.h"
 
 /* A program that says more than this has gone mad. */
@@ -240,12 +242,15 @@ void process_run(const struct program *program, bool merge, output_fn output,
 	close(run.err);
 }
 
-/* The first of the shells that the root image has, on its own terminal. */
+/*
+ * The first of the shells that the root image has, on its own terminal. None is a login shell:
+ * the profile of the image would set a PATH without our programs.
+ */
 pid_t process_shell(const char *tty)
 {
-	static char *const shells[][3] = {
-		{ "/bin/bash", "-l", NULL },
-		{ "/bin/sh", "-l", NULL },
+	static char *const shells[][4] = {
+		{ "/bin/bash", "--rcfile", SHELL_START, NULL },
+		{ "/bin/sh", NULL },
 		{ "/bin/busybox", "sh", NULL },
 	};
 	pid_t pid = fork();
@@ -261,6 +266,7 @@ pid_t process_shell(const char *tty)
 	dup2(fd, STDERR_FILENO);
 	unblock_signals();
 	chdir("/root");
+	setenv("ENV", SHELL_START, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
 		execv(shells[i][0], shells[i]);
 	_exit(EXIT_NOT_FOUND);

@@ -27,6 +27,9 @@
 /* The extents of a file system that wrais-disk lays onto a disk. */
 #define DISK_FILE	"/lab/disk"
 
+/* What an interactive shell reads first. */
+#define SHELL_START	"/lab/shellrc"
+
 /* The last line of the results. */
 #define RESULTS_DONE	"# lab: done"
 

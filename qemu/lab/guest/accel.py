@@ -8,6 +8,7 @@ that guest has answered in time. The verdict holds until the host reboots.
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.guest.boot import Boot
-from lab.guest.machine import ACCELS, Machine
+from lab.guest.machine import ACCELS, SHIFT_MAX, Machine
 from lab.guest.result import Outcome
 from lab.guest.vm import run_boot
 from lab.paths import Paths
@@ -29,6 +30,10 @@ PROBE_MACHINE = Machine(accel="kvm", root=False, mem_mb=256)
 VERSION_TIMEOUT_S = 20.0
 KVM = Path("/dev/kvm")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+VIRTUAL = re.compile(r"icount:(\d+)ns")
+"""Virtual time with so many nanoseconds an instruction."""
+NANOSECONDS = tuple(1 << shift for shift in range(SHIFT_MAX + 1))
 
 Probe = Callable[[Paths], bool]
 
@@ -46,9 +51,11 @@ def asked_for(value: str | None, environ: Mapping[str, str] | None = None) -> st
     """value, or else ACCEL of the environment, or else auto. Raises LabError."""
     env = os.environ if environ is None else environ
     wanted = value or env.get("ACCEL") or AUTO
-    if wanted not in (*ACCELS, AUTO):
-        raise LabError(f"ACCEL '{wanted}': allowed are {', '.join(ACCELS)}, {AUTO}")
-    return wanted
+    match = VIRTUAL.fullmatch(wanted)
+    if wanted in (*ACCELS, AUTO) or (match and int(match[1]) in NANOSECONDS):
+        return wanted
+    known = f"{', '.join(ACCELS)}, {AUTO}, and icount:Nns, where N is a power of two"
+    raise LabError(f"ACCEL '{wanted}': allowed are {known} up to {NANOSECONDS[-1]}")
 
 
 def probe_kvm(
@@ -101,7 +108,7 @@ def kvm_works(paths: Paths, probe: Probe = probe_kvm, qemu: str = Machine.qemu) 
 
 
 def choose(paths: Paths, wanted: str, probe: Probe = probe_kvm) -> str:
-    """tcg, kvm or icount for a machine in real time; auto asks for the verdict."""
+    """What was wanted for a machine in real time; auto asks for the verdict."""
     if wanted != AUTO:
         return wanted
     return "kvm" if kvm_works(paths, probe) else DEFAULT
@@ -117,4 +124,11 @@ def apply(paths: Paths, machine: Machine, wanted: str, probe: Probe | None = Non
     if wanted == AUTO and not machine.real_time:
         return machine
     probe = probe or partial(probe_kvm, machine=replace(PROBE_MACHINE, kernel=machine.kernel))
-    return replace(machine, accel=choose(paths, wanted, probe))
+    return exactly(machine, choose(paths, wanted, probe))
+
+
+def exactly(machine: Machine, wanted: str) -> Machine:
+    """The machine run so, whatever works here; `wanted` is not auto."""
+    if match := VIRTUAL.fullmatch(wanted):
+        return replace(machine, accel="icount", icount_shift=NANOSECONDS.index(int(match[1])))
+    return replace(machine, accel=wanted)

@@ -132,7 +132,7 @@ class Boot:
     host there is no guest: the programs run here, before any guest. budget_s
     are the host seconds that it may take on two cores. mode says what PID 1 does:
     one program after the other, a shell on terminal, or one command whose
-    output and status are passed on.
+    output and status are passed on. more are files beside those of the programs.
     """
 
     name: str
@@ -146,6 +146,7 @@ class Boot:
     budget_s: float | None = None
     mode: str = "plan"
     terminal: Terminal | None = None
+    more: Mapping[str, Path] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Raises LabError for an unknown mode or a name that is used twice."""
@@ -160,7 +161,8 @@ class Boot:
     @property
     def files(self) -> dict[str, Path]:
         """What the guest needs beside the programs, by names relative to /."""
-        return {name: file for program in self.programs for name, file in program.files.items()}
+        found = {name: file for program in self.programs for name, file in program.files.items()}
+        return {**found, **self.more}
 
     @property
     def image(self) -> tuple[str, ...]:

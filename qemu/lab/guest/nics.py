@@ -22,6 +22,7 @@ SOURCE = "nll_source"
 # PCI slots on the root bus, clear of those that QEMU deals out from 1 on.
 RECEIVER_SLOT = 0x10
 SOURCE_SLOT = 0x18
+USER_SLOT = 0xF
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,16 @@ class Nic:
     """A card on a hub: frames go to all other cards there, who take what is for their MAC.
 
     slot is its PCI slot on bus 0. mitigation lets an e1000 delay interrupts as
-    its ITR, RDTR and RADV registers say; without it QEMU ignores them. Raises
-    LabError for a model that is not of MODELS.
+    its ITR, RDTR and RADV registers say; without it QEMU ignores them. With user it is
+    not on a hub: it reaches the host's loopback. Raises LabError for a model that is not
+    of MODELS.
     """
 
     slot: int
     hub: int = 0
     mitigation: bool = False
     model: str = MODEL
+    user: bool = False
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -61,7 +64,8 @@ class Nic:
         if self.model == MODEL_VIRTIO:
             # See the result port in machine.py.
             device += ",ioeventfd=off"
-        return ("-netdev", f"hubport,id={name},hubid={self.hub}", "-device", device)
+        end = f"user,id={name}" if self.user else f"hubport,id={name},hubid={self.hub}"
+        return ("-netdev", end, "-device", device)
 
 
 def pairs(ports: int, mitigation: bool = False, model: str = MODEL) -> tuple[Nic, ...]:
@@ -78,3 +82,7 @@ def pairs(ports: int, mitigation: bool = False, model: str = MODEL) -> tuple[Nic
         for base, of in ((RECEIVER_SLOT, model), (SOURCE_SLOT, MODEL))
         for port in range(ports)
     )
+
+
+USER = Nic(USER_SLOT, model=MODEL_VIRTIO, user=True)
+"""The card whose other end is QEMU's own network: the host is 10.0.2.2 there."""

@@ -28,9 +28,15 @@ PACKAGES = (
     "iperf3",
     "iproute2",
     "kmod",
+    "less",
+    "linux-perf",
+    "man-db",
+    "mount",
+    "nano",
     "postgresql-15",
     "procps",
     "rt-tests",
+    "strace",
     "stress-ng",
     "trace-cmd",
     "util-linux",
@@ -42,7 +48,8 @@ LEFT_OUT = (
     "/usr/share/info/*",
     "/usr/share/lintian/*",
     "/usr/share/locale/*",
-    "/usr/share/man/*",
+    "/usr/share/man/??/*",
+    "/usr/share/man/??_*",
     # PostgreSQL's own compiler of queries, which has a library of 100 MB.
     "/usr/lib/*/libLLVM-*",
     "/usr/lib/llvm-*",
@@ -61,6 +68,7 @@ FORGET = "; ".join(
     (
         'rm -rf "$1/var/lib/postgresql/15" "$1/etc/postgresql/15"',
         'rm -f "$1/etc/ssl/private/ssl-cert-snakeoil.key" "$1/etc/ssl/certs/ssl-cert-snakeoil.pem"',
+        'rm -rf "$1/var/cache/man/"*',
         'find "$1/etc/ssl/certs" -lname ssl-cert-snakeoil.pem -delete',
     )
 )

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The interactive shell, typed at, and what a person does to its machine meanwhile."""
 
+import os
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +41,91 @@ def test_shell(typist: Typist) -> None:
     typist.wait_for(b"after 130\n", ANSWER_S)
     typist.type(b"exit\r")
     assert typist.wait_for_end(ANSWER_S) == 0
+
+
+TOOLS = b"lottery wrais rxmode livelock-run ipclat udprate man less nano mount strace perf poweroff"
+
+
+def test_a_place_to_work_in(typist: Typist) -> None:
+    """Our programs and those of everyday are found at the prompt, and have their pages."""
+    before = typist.wait_for(b"# ", BOOT_S)
+    assert before.rstrip().splitlines()[-2].startswith(b"'exit' powers the guest off"), before
+    typist.type(b"type " + TOOLS + b" >/tmp/types; echo found-$?\r")
+    typist.wait_for(b"found-0\n", ANSWER_S)
+    typist.type(b"lottery -m; echo lottery-$?; strace -c true 2>&1 | grep -c execve\r")
+    typist.wait_for(b"lottery-0\n1\n", ANSWER_S)
+    typist.type(b"perf stat true 2>&1 | grep -c elapsed | sed s/^/perf-/\r")
+    typist.wait_for(b"perf-1\n", ANSWER_S)
+    typist.type(b"man wrais | head -1; man strace | head -1\r")
+    typist.wait_for(b"WRAIS(1)", ANSWER_S)
+    typist.wait_for(b"STRACE(1)", ANSWER_S)
+    typist.type(b"poweroff\r")
+    assert typist.wait_for_end(ANSWER_S) == 0
+
+
+def test_a_directory_a_disk_and_a_network(lab_paths: Paths, tmp_path: Path) -> None:
+    """A program from this machine runs and writes there; the disk and the network work."""
+    own = tmp_path / "with, comma"
+    own.mkdir()
+    (own / "hello").write_text("#!/bin/sh\necho from-here >/share/answer\n")
+    (own / "hello").chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(BOOT_S)
+        words = {"SHARE": str(own), "DISK": "flash", "NET": "user"}
+        with at_the_shell(lab_paths, words) as typist:
+            typist.wait_for(b"/mnt is a disk with the times of 'flash'", BOOT_S)
+            typist.wait_for(b"# ", ANSWER_S)
+            typist.type(b"/share/hello; cat /share/answer; findmnt -no FSTYPE,SOURCE /mnt\r")
+            typist.wait_for(b"from-here\next4   /dev/nullb0\n", ANSWER_S)
+            typist.type(b"cat /sys/block/nullb0/queue/scheduler\r")
+            typist.wait_for(b"[bfq]", ANSWER_S)
+            port = b"%d" % server.getsockname()[1]
+            typist.type(b"echo to-the-host | busybox nc 10.0.2.2 " + port + b"\r")
+            with server.accept()[0] as connection:
+                connection.settimeout(ANSWER_S)
+                assert connection.makefile("rb").readline() == b"to-the-host\n"
+            typist.type(b"exit\r")
+            assert typist.wait_for_end(ANSWER_S) == 0
+    assert (own / "answer").read_text() == "from-here\n"
+
+
+def test_a_command_has_them_too(lab_paths: Paths, tmp_path: Path) -> None:
+    """And its exit status is its own."""
+    env = {"LAB_OUT": str(lab_paths.out), "PYTHONPATH": str(lab_paths.qemu), "SHARE": str(tmp_path)}
+    line = "echo $((6 * 7)) >/share/answer; exit 5"
+    argv = [sys.executable, "-m", "lab", "run", "--", "sh", "-c", line]
+    done = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, check=False)
+    assert done.returncode == 5, done.stderr
+    assert (tmp_path / "answer").read_text() == "42\n"
+
+
+def test_a_debugger_lets_it_boot(lab_paths: Paths) -> None:
+    """It stands still until the debugger says that it may go on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with at_the_shell(lab_paths, {"GDB": str(port)}) as typist:
+        typist.wait_for(b"the guest waits for: gdb ", BOOT_S)
+        connection = reached(port)
+        with connection:
+            # Packets of GDB's remote protocol, each with its checksum.
+            connection.sendall(b"$?#3f")
+            said = connection.makefile("rb")
+            assert said.read(7).startswith(b"+$T05")
+            connection.sendall(b"+$c#63")
+            typist.wait_for(b"# ", BOOT_S)
+            typist.type(b"exit\r")
+            assert typist.wait_for_end(ANSWER_S) == 0
+
+
+def reached(port: int) -> socket.socket:
+    """A connection to QEMU, which may not listen yet."""
+    end = time.monotonic() + BOOT_S
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), ANSWER_S)
+        except ConnectionRefusedError:
+            assert time.monotonic() < end, "QEMU does not listen"
+            time.sleep(0.1)
 
 
 def test_way_out(typist: Typist) -> None:

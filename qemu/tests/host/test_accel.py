@@ -106,8 +106,16 @@ def test_asked_for() -> None:
     assert asked_for("tcg", {"ACCEL": "kvm"}) == "tcg"
     assert asked_for(None, {"ACCEL": "kvm"}) == "kvm"
     assert asked_for(None, {"ACCEL": ""}) == AUTO
-    with pytest.raises(LabError, match="ACCEL 'xen': allowed are tcg, kvm, icount, auto"):
-        asked_for(None, {"ACCEL": "xen"})
+    assert asked_for(None, {"ACCEL": "icount:8ns"}) == "icount:8ns"
+    for text in ("xen", "icount:7ns", "icount:0ns", "icount:2048ns", "icount:8"):
+        with pytest.raises(LabError, match=f"ACCEL '{text}': allowed are tcg, kvm, icount, auto"):
+            asked_for(None, {"ACCEL": text})
+
+
+def test_virtual_time_may_be_as_slow_as_wanted(built: Paths) -> None:
+    """Nanoseconds an instruction, as the exponent that QEMU takes."""
+    fast, slow = (apply(built, Machine(), text) for text in ("icount:1ns", "icount:1024ns"))
+    assert (fast.accel, fast.icount_shift, slow.icount_shift) == ("icount", 0, 10)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ import pytest
 
 from lab import LabError
 from lab.experiment import fault
-from lab.guest import slowdisk
+from lab.guest import places, slowdisk
 from lab.guest.ktap import Status
 from lab.guest.result import BootResult, ProgramResult
 from lab.report.goals import Verdict, find, judge_all, value
 from lab.report.records import Record, write_json
 from lab.subjects.wrais import applications as a
-from lab.subjects.wrais import experiment, pgbench, places
+from lab.subjects.wrais import experiment, pgbench
 from lab.subjects.wrais import variants as v
 from lab.subjects.wrais.figures import draw
 from lab.subjects.wrais.goals import GOALS

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.guest import extents
+from lab.guest import extents, places
 from lab.guest.mkfs import Mkfs
-from lab.subjects.wrais import places
 
 MAGIC = {"xfs": (0, b"XFSB"), "btrfs": (0x10040, b"_BHRfS_M"), "f2fs": (0x400, b"\x10\x20\xf5\xf2")}
 """Where each has its mark."""

@@ -2,6 +2,7 @@
 """The verb run: one command with its exit code and clean output, and the dry run."""
 
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import pytest
 
 from lab import run as run_module
 from lab.__main__ import main
+from lab.extras import Extras
 from lab.host.outdir import claim, launcher
 from lab.paths import Paths
 from lab.run import Request
@@ -43,7 +45,7 @@ def lab(
     (programs / "qemu-system-x86_64").symlink_to(fake_qemu)
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
     monkeypatch.setenv("LAB_OUT", str(built.out))
-    for name in ("CPUS", "MEM", "LAB_KERNEL"):
+    for name in ("CPUS", "MEM", "LAB_KERNEL", "SHARE", "DISK", "NET", "GDB"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ACCEL", "tcg")
     return Lab(built, capfd)
@@ -132,6 +134,50 @@ def test_dry_run(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not lab.paths.logs.exists()
 
 
+def test_what_a_person_adds(lab: Lab, tmp_path: Path) -> None:
+    """A directory, a disk, a network, a debugger: by options, or by the environment."""
+    shared = ("--share", str(tmp_path), "--disk", "seek,xfs", "--net", "user", "--gdb", "1")
+    code, out, _ = lab("--dry-run", *shared, "--accel", "icount:8ns")
+    assert code == 0
+    assert f"path={tmp_path},security_model=none" in option(out, "-fsdev")
+    assert "null_blk.service_seek_nsec=8000000" in option(out, "-append")
+    assert {"-S", "tcp:127.0.0.1:1234", "user,id=nic0f"} <= {*shlex.split(out)}
+    assert option(out, "-m") == "3072" and "shift=3," in option(out, "-icount")
+
+
+def test_the_environment_adds_too(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As make passes it on; an empty variable is none."""
+    for name, text in {"GDB": "5678", "NET": "", "DISK": "", "SHARE": ""}.items():
+        monkeypatch.setenv(name, text)
+    out = lab("--dry-run")[1]
+    assert "tcp:127.0.0.1:5678" in out and "9p" not in out and "user," not in out
+
+
+def test_a_command_needs_what_was_asked_for(tmp_path: Path) -> None:
+    """Where the network cannot be made ready, the command is not run."""
+    name, *argv = Extras(network=True).wrapped(f": >{tmp_path}/ran")
+    shell = shutil.which(name)
+    assert shell
+    done = subprocess.run([shell, *argv], env={"PATH": "/nowhere"}, check=False)
+    assert done.returncode == 127 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--share", "/no/where"), "SHARE '/no/where': a directory of this machine is allowed"),
+        (("--disk", "tape"), "DISK 'tape': allowed are flash, seek, cloud, and behind a comma"),
+        (("--disk", "seek,ntfs"), "DISK 'seek,ntfs': allowed are flash, seek, cloud"),
+        (("--net", "bridge"), "NET 'bridge': allowed is user"),
+        (("--gdb", "80"), "GDB '80': allowed are 1, and a port from 1024 to 65535"),
+        (("--gdb", "yes"), "GDB 'yes': allowed are 1"),
+    ],
+)
+def test_what_cannot_be_added(lab: Lab, words: tuple[str, ...], why: str) -> None:
+    code, _, said = lab("--dry-run", *words)
+    assert code == 2 and why in said
+
+
 def test_dry_run_without_anything(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +259,7 @@ def test_shell_needs_a_terminal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> No
     assert code == 2 and "a shell needs a terminal" in said
 
 
-def test_plan_of_a_shell(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_of_a_shell(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The guest's terminal is told what ours is like."""
     asked: list[Request] = []
     of: Callable[..., Request] = Request.of
@@ -227,4 +273,6 @@ def test_plan_of_a_shell(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Request, "of", remember)
     lab("--dry-run")
-    assert "term\txterm\t50\t132\n" in asked[0].boot(asked[0].machine).render()
+    boot = asked[0].boot(lab.paths, asked[0].machine, tmp_path)
+    assert "term\txterm\t50\t132\n" in boot.render()
+    assert "export MANPATH" in boot.files["lab/shellrc"].read_text()

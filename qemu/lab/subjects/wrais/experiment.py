@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lab.guest import slowdisk
+from lab.guest import places, slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
+from lab.guest.places import FOLDER, Place
 from lab.subjects.wrais import applications as a
-from lab.subjects.wrais import pgbench, places
+from lab.subjects.wrais import pgbench
 from lab.subjects.wrais import variants as v
-from lab.subjects.wrais.places import FOLDER, Place
 from lab.subjects.wrais.variants import Variant
 
 BACKGROUNDS = {"idle": (0, 0), "1r": (1, 0), "1w": (0, 1), "1r1w": (1, 1), "4r4w": (4, 4)}

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.guest import places
 from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record, read_json
 from lab.report.sheet import INK, Caption, Sheet
-from lab.subjects.wrais import places
 from lab.subjects.wrais.applications import APP_MEAN, APPS
 from lab.subjects.wrais.experiment import BACKGROUNDS, DEPTHS, HARD, LOADED, SQLITE
 from lab.subjects.wrais.variants import (

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.guest import slowdisk
+from lab.guest import places, slowdisk
+from lab.guest.places import Place
 from lab.report.goals import Goal
 from lab.subjects.wrais import applications as a
-from lab.subjects.wrais import places
 from lab.subjects.wrais.experiment import DEPTHS, LOADED, PGBENCH, SQLITE, SWITCHED_OFF
-from lab.subjects.wrais.places import Place
 from lab.subjects.wrais.variants import BFQ, GROUPED, MEMBER, WRAIS, Variant
 
 QUOTED = ("Documentation/block/bfq-wrais.rst",)

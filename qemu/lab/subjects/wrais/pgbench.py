@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from lab.guest.boot import Program
-from lab.subjects.wrais.places import FOLDER, Place
+from lab.guest.places import FOLDER, Place
 
 CLUSTER_DIR = f"{FOLDER}/cluster"
 CLIENTS = 4

@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lab.guest import slowdisk
+from lab.guest import places, slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Kind
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
-from lab.subjects.wrais import experiment, places, variants
-from lab.subjects.wrais.places import Place
+from lab.guest.places import Place
+from lab.subjects.wrais import experiment, variants
 from lab.suite import scenario, with_leaks
 
 # The slow disk's pages, of which a small file system touches few, and the cache.

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.guest import places
 from lab.guest.mkfs import Mkfs
 from lab.host.program import run
-from lab.subjects.wrais import places
 from lab.subjects.wrais.crash import Border
 from lab.subjects.wrais.promise import Kind, Problem
 
