@@ -159,6 +159,13 @@ static void parse_percentiles(const char *text, struct options *o)
 	}
 }
 
+static void set_form(struct options *o, enum form form)
+{
+	if (o->form != FORM_TABLE && o->form != form)
+		die(EXIT_USAGE, "--json and --csv: one of them is allowed");
+	o->form = form;
+}
+
 static bool parse_output(int c, struct options *o)
 {
 	switch (c) {
@@ -169,7 +176,7 @@ static bool parse_output(int c, struct options *o)
 		o->repeats.path = optarg;
 		return true;
 	case OPT_JSON:
-		o->form = FORM_JSON;
+		set_form(o, FORM_JSON);
 		return true;
 	case OPT_BUCKETS:
 		o->buckets = true;
@@ -178,7 +185,7 @@ static bool parse_output(int c, struct options *o)
 		parse_percentiles(optarg, o);
 		return true;
 	case OPT_CSV:
-		o->form = FORM_CSV;
+		set_form(o, FORM_CSV);
 		return true;
 	case OPT_SIDE:
 		o->side = optarg;

@@ -241,6 +241,7 @@ static void put_header(const struct options *o)
 	       o->hogs, o->s.tsc.hz / NSEC_PER_SEC,
 	       o->s.tsc.invariant ? "" : " (not said to be constant)",
 	       (double)o->s.tsc.overhead * ns_of(o));
+	puts("low and high are the 95 % interval of the mean");
 	printf("%-*s %7s %7s %7s", name_width(o), "ns", "mean", "low", "high");
 	for (p = 0; p < o->percentiles; p++)
 		printf(" %5s %%", o->percentile[p].text);
@@ -304,8 +305,20 @@ static void write_histograms(const struct options *o)
 	}
 }
 
+static bool has_samples(const struct options *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->count; i++)
+		if (o->chosen[i].histogram->count)
+			return true;
+	return false;
+}
+
 void report(struct options *o, bool complete)
 {
+	if (!complete && !has_samples(o))
+		fputs("ipclat: interrupted before the first repeat was complete\n", stderr);
 	if (o->form == FORM_JSON)
 		put_document(o, complete);
 	else if (o->form == FORM_CSV)

@@ -60,6 +60,7 @@ def rows(paths: Paths, *words: str) -> list[dict[str, Any]]:
         (("--policy", "fifo:"), "--policy: bad value 'fifo:'"),
         (("--hogs", "65"), "--hogs: bad value '65': allowed 0..64"),
         (("--buckets",), "--buckets needs --json"),
+        (("--json", "--csv"), "--json and --csv: one of them is allowed"),
         (("--hog-tickets", "10"), "--hog-tickets needs --hogs"),
         (("--runtime", "/no/such/crun"), "--runtime: bad value '/no/such/crun'"),
         (("--side", "sender"), "--side is for containers that ipclat starts"),
@@ -241,6 +242,25 @@ def test_an_interrupt_keeps_what_was_measured(
         lines = list(csv.DictReader(stream))
     assert not found["complete"] and 0 < row["repeats"] == len(lines) < 10000
     assert row["samples"] == sum(int(line["samples"]) for line in lines) and row["missing"] == ""
+
+
+def test_an_interrupt_before_there_is_a_figure_is_said(lab_paths: Paths) -> None:
+    """The table is empty then."""
+    program = str(lab_paths.bin / "ipclat")
+    argv = ["env", "--default-signal", program, "-m", "pipe", "-k", "100000000"]
+    with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as process:
+        deadline = time.monotonic() + 60
+        while os.readlink(f"/proc/{process.pid}/exe") != program or not children(process.pid):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert said == "ipclat: interrupted before the first repeat was complete\n"
+
+
+def children(pid: int) -> str:
+    """Those of the first thread of a process, as the kernel lists them."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text()
 
 
 def test_what_never_had_its_turn_is_missing(lab_paths: Paths) -> None:
