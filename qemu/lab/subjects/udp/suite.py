@@ -10,7 +10,7 @@ from lab.suite import not_debug, scenario
 # What the scenarios call.
 IMAGE = (
     *("bin/sh", "bin/cat", "bin/grep", "usr/bin/awk", "usr/bin/cut", "usr/bin/head"),
-    *("bin/date", "bin/sleep", "usr/bin/wc"),
+    *("bin/date", "bin/sleep", "usr/bin/wc", "sbin/insmod"),
     *("bin/ip", "bin/ss", "sbin/tc", "etc/hosts"),
 )
 
@@ -58,7 +58,7 @@ def _tools() -> Boot:
     """What needs a second program, in virtual time."""
     return Boot(
         "udprate-tools",
-        Machine(accel="icount", root=False),
+        Machine(accel="icount", root=False, modules=("ipv6",)),
         (
             _scenario("rate", "100"),
             _txtime("fq"),
@@ -66,6 +66,7 @@ def _tools() -> Boot:
             _txtime("etf", "clockid", "CLOCK_TAI", "delta", "500000"),
             _scenario("clock-set", "--strict"),
             _scenario("receive"),
+            _scenario("families"),
             _scenario("bottleneck"),
             _scenario("duplicates"),
             _scenario("refuses-too-much"),
