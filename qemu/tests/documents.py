@@ -3,7 +3,10 @@
 
 A mark stands in front of each block, as a comment that the reader does not see:
 
-    <!-- run: guest -->              .. run: guest
+    <!-- run: guest -->              .. run: guest              .\\" run: guest
+
+In a manual page it stands in front of the EXAMPLES, which are one block: what is bold behind
+a .TP, and what stands between .nf and .fi.
 
 guest: all such blocks of a page are executed in one boot, one after the other.
 host: executed beside the checkout's build directory, with our programs in PATH.
@@ -31,9 +34,11 @@ FILES = (
     *(TOP / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((TOP / "Documentation").glob("**/*.rst")),
 )
+MANUALS = tuple(sorted((TOP / "Documentation/man").glob("*.[1-8]")))
 PROMPT = "$ "
 WAYS = ("guest", "host", "dry", "shown", "tested", "text")
 MARK = re.compile(r"(?P<indent> *)(?:<!--|\.\.) run: (?P<way>\w+) ?(?P<words>[^>]*?)(?: ?-->)?$")
+MAN_NOTE = re.compile(r"\.\\\" (.*)")
 STAND_IN = re.compile(r"with (.+?) = (.*)")
 
 
@@ -142,6 +147,9 @@ def _block(lines: list[str], at: int) -> tuple[int, int]:
 def blocks(file: Path, text: str | None = None) -> Iterator[Block]:
     """All blocks of a document."""
     lines = (file.read_text() if text is None else text).splitlines()
+    if file in MANUALS:
+        yield from _examples(file, lines)
+        return
     markdown, mark, at = file.suffix == ".md", None, 0
     while at < len(lines):
         mark = _mark(lines, at) or mark
@@ -158,6 +166,29 @@ def blocks(file: Path, text: str | None = None) -> Iterator[Block]:
         at += 1
 
 
+def _examples(file: Path, lines: list[str]) -> Iterator[Block]:
+    """Those of a manual page."""
+    first = lines.index(".SH EXAMPLES") + 1 if ".SH EXAMPLES" in lines else len(lines)
+    notes: list[str] = []
+    commands: list[str] = []
+    literal, before = False, ""
+    for line in lines[first:]:
+        note = MAN_NOTE.fullmatch(line)
+        if line.startswith(".SH"):
+            break
+        if note:
+            notes.append(note[1])
+        elif line in (".nf", ".fi", ".EX", ".EE"):
+            literal = line in (".nf", ".EX")
+        elif literal or before == ".TP":
+            commands.append(line.removeprefix(".B ").replace("\\-", "-").strip())
+        before = line
+    mark = _mark([f".. {notes[0]}", *(f"  {note}" for note in notes[1:])], 0) if notes else None
+    if commands:
+        yield Block(file, first + 1, tuple(commands), mark)
+
+
 def every(way: str) -> list[Block]:
     """Of all documents, those that are tested so."""
-    return [one for file in FILES for one in blocks(file) if one.mark and one.mark.way == way]
+    found = (one for file in (*FILES, *MANUALS) for one in blocks(file))
+    return [one for one in found if one.mark and one.mark.way == way]

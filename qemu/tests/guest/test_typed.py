@@ -8,34 +8,48 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from lab.extras import Extras
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.guest.nics import IN_TREE, OURS, SOURCE, pairs
+from lab.guest.places import FLASH
 from lab.guest.vm import run_boot
 from lab.paths import Paths
-from tests.documents import TOP, Block, every
+from tests.documents import MANUALS, TOP, Block, every
 
-MACHINE = Machine(cpus=4, nics=pairs(1), modules=(OURS, IN_TREE, SOURCE))
+EXTRAS = Extras(disk=FLASH)
+MACHINE = EXTRAS.on(
+    Machine(cpus=4, mem_mb=EXTRAS.mem_mb, nics=pairs(1), modules=(OURS, IN_TREE, SOURCE, "ipv6"))
+)
 LONGEST_S = 60
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 OFF = 0.2
 """A number may differ by such a part of itself, or by one."""
-PAGES = sorted({block.file for block in every("guest")})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_says_works(lab_paths: Paths, page: Path) -> None:
+def boot_of(block: Block) -> str:
+    """All manual pages have one, each other page has its own."""
+    page = block.file.parent if block.file in MANUALS else block.file.with_suffix("")
+    return page.relative_to(TOP).as_posix().replace("/", "-")
+
+
+BOOTS = sorted({boot_of(block) for block in every("guest")})
+
+
+@pytest.mark.parametrize("page", BOOTS)
+def test_what_a_page_says_works(lab_paths: Paths, page: str) -> None:
     programs = tuple(
-        Program(f"line-{block.line}", ("sh", "-euc", block.script()), LONGEST_S)
+        Program(f"{block.file.name}-{block.line}", ("sh", "-euc", block.script()), LONGEST_S)
         for block in every("guest")
-        if block.file == page
+        if boot_of(block) == page
     )
-    name = f"document-{page.relative_to(TOP).with_suffix('').as_posix().replace('/', '-')}"
-    result = run_boot(lab_paths, Boot(name, MACHINE, programs), lab_paths.logs / "guest" / name)
+    first = Program("extras", EXTRAS.wrapped("insmod /lab/modules/ipv6.ko"))
+    name = f"document-{page}"
+    boot = Boot(name, MACHINE, (first, *programs), disk=FLASH.disk)
+    result = run_boot(lab_paths, boot, lab_paths.logs / "guest" / name)
     assert result.ok, "\n".join(result.problems())
 
 

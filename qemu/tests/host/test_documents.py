@@ -14,10 +14,10 @@ import pytest
 from lab.__main__ import VERBS, parse
 from lab.paths import Paths
 from lab.subjects.registry import EXPERIMENTS
-from tests.documents import FILES, TOP, WAYS, Block, blocks, every
+from tests.documents import FILES, MANUALS, TOP, WAYS, Block, blocks, every
 from tests.host.checkouts import environment, make
 
-EVERY = [one for file in FILES for one in blocks(file)]
+EVERY = [one for file in (*FILES, *MANUALS) for one in blocks(file)]
 MUTANTS = TOP / "qemu/tests/mutants"
 LAB = re.compile(r"\S*python3? -m lab (.*)")
 
