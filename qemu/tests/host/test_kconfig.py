@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fragments: read, merged, and held against the final .config."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from lab import LabError
-from lab.paths import Paths
+from lab.paths import MATRIX, Paths
+from lab.suite import tier
 from lab.tree import kconfig
 from tests.host.fake_kernel import FakeMake, fake_make, patch, prepared, set_series
 
@@ -74,6 +76,15 @@ def test_what_is_not_as_asked() -> None:
     }
     unmet = kconfig.broken(asked, kconfig.final_values(text))
     assert [item.symbol for item in unmet] == ["M", "FORCED", "GONE"]
+
+
+# By kconfig itself, some seconds each: the gate looks at the one with the least in it.
+LOOKED_AT = MATRIX if tier(os.environ) == "long" else ("up",)
+
+
+@pytest.mark.parametrize("variant", LOOKED_AT)
+def test_a_kernel_of_the_matrix_can_be_configured(lab_paths: Paths, variant: str) -> None:
+    kconfig.write(lab_paths, variant)
 
 
 def test_configured_once_until_something_changes(paths: Paths, make: FakeMake) -> None:
