@@ -61,6 +61,7 @@ HIDDEN = (
     *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"),
     *("ARCH", "KERNEL", "O", "V"),
     *("CPUS", "MEM", "PORTS", "ACCEL", "TESTS", "MUTANTS", "MATRIX", "LLVM"),
+    *("SHARE", "DISK", "NET", "GDB"),
     *("CMD", "CONFIG", "DRY", "EXP", "QUICK", "REPEAT"),
     *("HOST", "TIER", "CHECKS", "PART", "STRICT"),
 )

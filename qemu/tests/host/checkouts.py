@@ -14,7 +14,7 @@ FILES = ("Makefile", "paths.mk", "qemu/requirements.lock", "userland/lib/protoco
 HIDDEN = (
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL"),
     *("TESTS", "MUTANTS", "LLVM", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "A", "B"),
-    "CONFIG",
+    *("CONFIG", "SHARE", "DISK", "NET", "GDB"),
     *("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"),
 )
 

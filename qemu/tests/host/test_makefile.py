@@ -35,6 +35,7 @@ TARGETS = (
 )
 VARIABLES = (
     *("O", "V", "KERNEL", "CONFIG", "LLVM", "CPUS", "MEM", "PORTS", "ACCEL", "DIR"),
+    *("SHARE", "DISK", "NET", "GDB"),
     *("REPO", "ORIGIN"),
     *("HOST", "TIER", "CHECKS", "PART"),
     *("A", "B", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "TESTS", "MUTANTS", "MATRIX"),
