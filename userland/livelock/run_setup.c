@@ -73,7 +73,7 @@ static void choose_cards(struct run *run)
 
 	count = nic_list(nics);
 	if (count < 2 * ports)
-		die(EXIT_UNSUPPORTED, "ports %u: %u cards are needed, there are %u",
+		die(EXIT_UNSUPPORTED, "ports %u: needs %u cards, found %u",
 		    ports, 2 * ports, count);
 	for (i = 0; i < ports; i++)
 		if (!nic_can_have(&nics[i], run->options->driver))

@@ -360,7 +360,7 @@ void report_received(const struct options *o, const struct session *s)
 	const struct received *r = &s->received;
 
 	if (!o->json) {
-		print_run(s, "");
+		print_run(s, "ended");
 		print_received(r);
 		print_heading();
 		print_times("gap", &r->gap);

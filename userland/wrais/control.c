@@ -194,12 +194,13 @@ void wrais_check(const struct wrais_choice *choice)
 			    wrais_parts[i]);
 }
 
-static void set_or_die(const char *name, bool on, bool may_lack)
+static void set_or_die(const struct wrais_choice *choice, const char *name, bool on, bool may_lack)
 {
 	int error = wrais_set(name, on);
 
 	if (error && !(error == -ENOENT && may_lack))
-		die(EXIT_FAILED, "cannot change the switch %s: %s", name, strerror(-error));
+		die(EXIT_FAILED, "cannot switch privileges %s: %s: %s", choice->any ? "on" : "off",
+		    name, strerror(-error));
 }
 
 void wrais_apply(const struct wrais_choice *choice)
@@ -209,9 +210,9 @@ void wrais_apply(const struct wrais_choice *choice)
 	wrais_check(choice);
 	if (!wrais_supported())
 		return;
-	set_or_die(WRAIS_MASTER, false, false);
+	set_or_die(choice, WRAIS_MASTER, false, false);
 	for (i = 0; wrais_parts[i]; i++)
-		set_or_die(wrais_parts[i], choice->on >> i & 1, true);
+		set_or_die(choice, wrais_parts[i], choice->on >> i & 1, true);
 	if (choice->any)
-		set_or_die(WRAIS_MASTER, true, false);
+		set_or_die(choice, WRAIS_MASTER, true, false);
 }

@@ -298,7 +298,7 @@ static void set_up(void)
 	int error;
 
 	if (count < 2)
-		die(EXIT_UNSUPPORTED, "2 cards (82540EM) are needed, there are %u", count);
+		die(EXIT_UNSUPPORTED, "needs 2 cards (82540EM), found %u", count);
 	receiver = nics[0];
 	sender = nics[count / 2];
 	error = nic_unbind(&receiver);

@@ -29,4 +29,4 @@ rm /tmp/ran
 status=0
 setpriv --reuid 65534 --clear-groups wrais on 2>/tmp/said || status=$?
 [ $status -eq 1 ]
-grep 'cannot change the switch enabled: Permission denied' /tmp/said
+grep 'cannot switch privileges on: enabled: Permission denied' /tmp/said
