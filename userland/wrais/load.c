@@ -212,12 +212,13 @@ static CREW_FN(work)
 	return 0;
 }
 
-const char *load_worker(const struct load_options *o, unsigned int i)
+/* What worker @i is, and its number among those that are the same, from 1 on. */
+static const char *load_worker(const struct load_options *o, unsigned int i)
 {
 	return i < o->readers ? "reader" : i < o->readers + o->writers ? "writer" : "sync";
 }
 
-unsigned int load_number(const struct load_options *o, unsigned int i)
+static unsigned int load_number(const struct load_options *o, unsigned int i)
 {
 	return (i < o->readers ? i : i < o->readers + o->writers ? i - o->readers : 0) + 1;
 }

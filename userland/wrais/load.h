@@ -69,10 +69,6 @@ void load_start(struct load *load, const struct load_options *o);
  */
 bool load_watch(struct load *load, int fd, u64 deadline_ns);
 
-/* What worker @i is, and its number among those that are the same, from 1 on. */
-const char *load_worker(const struct load_options *o, unsigned int i);
-unsigned int load_number(const struct load_options *o, unsigned int i);
-
 /* All workers have moved their first bytes. */
 bool load_runs(const struct load *load);
 
