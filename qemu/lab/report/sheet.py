@@ -21,7 +21,7 @@ DPI = 150
 INK = "#22262a"
 MUTED = "#6b7278"
 GRID = "#e3e6e8"
-WRAP = 58
+WRAP = 54
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",

@@ -72,10 +72,17 @@ def figure_2(curves: Mapping[str, Mapping[int, float]]) -> Sheet:
         )
     )
     axes = sheet.axes
-    for name, points in curves.items():
+    for size, (name, points) in enumerate(curves.items()):
         shares = [100 * reached / rate for rate, reached in points.items()]
         axes.plot(
-            list(points), shares, marker=MARKERS[name], color=COLOURS[name], label=name, alpha=0.9
+            list(points),
+            shares,
+            marker=MARKERS[name],
+            # hollow, each larger than the last: several senders reach all that was asked for
+            markersize=5 + 3 * size,
+            markerfacecolor="none",
+            color=COLOURS[name],
+            label=name,
         )
     printed = [100 * reached / rate for rate, reached in ACTUAL_MBPS.items()]
     axes.plot(list(ACTUAL_MBPS), printed, "D", color=MUTED, label="reference")
