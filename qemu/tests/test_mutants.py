@@ -23,16 +23,8 @@ def test_one_of_each_kind() -> None:
     assert Counter(mutant.kind for mutant in OFTEN) == Counter(Kind)
 
 
-# Mutants that only make test-long has a test for, at most.
-MOST_LONG = 17
-
-
-def test_the_gate_has_a_test_for_nearly_all(lab_paths: Paths) -> None:
-    """And make test-long for the others."""
-    _, left = of_tier(lab_paths, MUTANTS, "gate")
-    assert len(left) <= MOST_LONG, left
-    rest = [mutant for mutant in MUTANTS if mutant.name in left]
-    assert not of_tier(lab_paths, rest, "long")[1]
+def test_the_gate_has_a_test_for_each(lab_paths: Paths) -> None:
+    assert of_tier(lab_paths, MUTANTS, "gate")[1] == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
