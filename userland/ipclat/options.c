@@ -33,7 +33,7 @@ static const char usage[] =
 "  -k, --iterations N    messages of a repeat (10000; up to 100000000)\n"
 "  -n, --repeats N       how often; mechanisms take turns (10; up to 10000)\n"
 "  -w, --warmup N        messages before those, which do not count (1000)\n"
-"      --seconds S       the most that a repeat takes (10; up to 3600)\n"
+"      --seconds S       the most that a repeat takes (10; 0.1 to 3600)\n"
 "      --policy POLICY   " POLICY_FORMS "\n"
 "                        of both sides (other)\n"
 "      --pin             each side on a CPU of its own: the first two\n"
@@ -101,7 +101,8 @@ static bool parse_settings(int c, struct options *o)
 		s->warmup = args_number("--warmup", optarg, 0, ITERATIONS_MAX);
 		return true;
 	case OPT_SECONDS:
-		s->limit_ns = args_number("--seconds", optarg, 1, SECONDS_MAX) * NSEC_PER_SEC;
+		s->limit_ns = args_decimal("--seconds", optarg, MICRO / 10, SECONDS_MAX * MICRO,
+					   "0.1..3600 s") * NSEC_PER_USEC;
 		return true;
 	case OPT_POLICY:
 		s->policy = policy_argument("--policy", optarg);

@@ -54,7 +54,7 @@ def rows(paths: Paths, *words: str) -> list[dict[str, Any]]:
         (("-k", "1e6"), "--iterations: bad value '1e6'"),
         (("-n", "0"), "--repeats: bad value '0': allowed 1..10000"),
         (("-w", "-1"), "--warmup: bad value '-1'"),
-        (("--seconds", "0"), "--seconds: bad value '0': allowed 1..3600"),
+        (("--seconds", "0"), "--seconds: bad value '0': allowed 0.1..3600 s"),
         (("--policy", "batch"), "--policy: bad value 'batch': allowed other, rr:PRIORITY"),
         (("--policy", "rr:0"), "--policy: bad value 'rr:0'"),
         (("--policy", "fifo:"), "--policy: bad value 'fifo:'"),
@@ -265,7 +265,7 @@ def children(pid: int) -> str:
 
 def test_what_never_had_its_turn_is_missing(lab_paths: Paths) -> None:
     """Not even the warm-up is over in time; the mechanism fails when no repeat counts."""
-    words = ("-m", "pipe", "-k", "1", "-n", "2", "-w", "100000000", "--seconds", "1", "--json")
+    words = ("-m", "pipe", "-k", "1", "-n", "2", "-w", "100000000", "--seconds", "0.2", "--json")
     done = ipclat(lab_paths, *words)
     (row,) = json.loads(done.stdout)["results"]
     assert done.returncode == 1
