@@ -18,8 +18,8 @@ FAMILIES = ("ipclat", "livelock", "lottery", "lprobe", "rxmode", "udprate", "wra
 
 
 def plain(page: Path) -> str:
-    """The words of a page as they are typed."""
-    return MARKUP.sub("", page.read_text())
+    """The words of a page as they are typed, without its comments."""
+    return MARKUP.sub("", re.sub(r'^\.\\" .*\n', "", page.read_text(), flags=re.M))
 
 
 def programs(folder: str) -> set[str]:
