@@ -25,6 +25,8 @@ MAX_MAKEFILE_LINES = 185
 
 # Where checkpatch is not followed: file, type of its message.
 EXCEPTIONS = (
+    # A commit that a patch fixes is looked for in the history of a tree that has none.
+    ("00*.patch", "UNKNOWN_COMMIT_ID"),
     # The linker script names input sections by pattern, which looks like a product.
     ("01*.patch", "SPACING"),
     # sched_init() states the order of all the classes in this way, ours among them.
