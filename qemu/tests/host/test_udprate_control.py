@@ -244,7 +244,7 @@ def several(tool: Tool, *words: str) -> list[dict[str, Any]]:
 
 RUN = re.compile(
     r"run (\d) begins +from 127.0.0.1, port \d+, at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\n"
-    r"run (\d) +from 127.0.0.1, port \d+, at (\S+)\n"
+    r"run (\d) ended +from 127.0.0.1, port \d+, at (\S+)\n"
     r"received +(\d+) packets, .*?\n\n",
     re.S,
 )
