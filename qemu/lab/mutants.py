@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mutants: faults planted on purpose, each of which the tests must notice.
 
-A mutant is a patch with a header. It is applied to a private copy of the checkout and
-of $(O), what it touches is built there, and the tests that it names are run. They have
-to fail, and they must be known to pass without it: that is tried first, for all of them
-at once, unless --trust says that it has just been seen.
+A mutant is a table of qemu/tests/mutants/SUBJECT.toml: what it does, caught_by, an expression
+for pytest -k that names the tests that must notice, the file, of the checkout or of the kernel
+tree (linux/...), and what stands there once before and after; also has more of these. kind
+says what is built again, where the file does not; short = true that the shortened tests
+suffice, often = true that make test tries it.
+
+It is planted in a private copy of the checkout and of $(O), what it touches is built there, and
+the tests that it names are run. They have to fail, and they must be known to pass without it:
+that is tried first, for all of them at once, unless --trust says that it has just been seen.
 """
 
 import argparse
@@ -12,19 +17,20 @@ import json
 import subprocess
 import sys
 import time
+import tomllib
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from lab import LabError
 from lab.host.overlay import Overlay, overlay, refusal
 from lab.paths import Paths
 from lab.suite import TIERS
 from lab.tree.kernel import environment
-from lab.tree.patches import Patch
 
 BUILD_S = 1800
 TEST_S = 1200
@@ -53,46 +59,69 @@ class Verdict(StrEnum):
     ERROR = "error"
 
 
+MODULE = "modules/napi_livelock/"
+LINKED_IN = f"{MODULE}governor/"
+# What of the checkout is built again for a change below it: the longest name that fits.
+KINDS = {
+    KERNEL_TREE: Kind.KERNEL,
+    "modules/": Kind.KERNEL,
+    MODULE: Kind.MODULE,
+    LINKED_IN: Kind.KERNEL,
+    "userland/": Kind.PROGRAM,
+    "": Kind.LAB,
+}
+TEXTS = ("what", "caught_by", "file", "before", "after")
+FLAGS = ("short", "often")
+
+# Run where the mutant is: the file, and then what stands there once before and after.
+PLANT = """
+import sys
+from pathlib import Path
+file, *texts = sys.argv[1:]
+text = Path(file).read_text()
+for before, after in zip(texts[::2], texts[1::2]):
+    assert text.count(before) == 1, f"{file}: {text.count(before)} times there: {before}"
+    text = text.replace(before, after)
+Path(file).write_text(text)
+"""
+
+
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: what it does, and an expression for pytest -k that names who must notice.
-
-    short: the shortened tests suffice. often: the one of its kind that make test runs.
-    """
+    """A fault of `file`: each of `changes` is what stands there, once, and what in its place."""
 
     name: str
     what: str
     kind: Kind
     caught_by: str
-    patch: Path
+    file: str
+    changes: tuple[tuple[str, str], ...]
     short: bool = False
     often: bool = False
 
     @classmethod
-    def parse(cls, name: str, patch: Path, text: str) -> "Mutant":
-        """Read the header. LabError names what is wrong with it."""
-        found: dict[str, str] = {}
-        for line in text.splitlines():
-            if line.startswith(("--- ", "diff ")):
-                break
-            key, colon, value = line.partition(": ")
-            if line.strip() and (not colon or key not in HEADER or key in found):
-                raise LabError(f"{patch}: '{line}': a header has {', '.join(HEADER)}, once each")
-            if line.strip():
-                found[key] = value.strip()
-        for key in HEADER[:3]:
-            if not found.get(key):
-                raise LabError(f"{patch}: no '{key}:'")
-        for key in HEADER[3:]:
-            if found.get(key, "yes") != "yes":
-                raise LabError(f"{patch}: '{key}:' is yes or not there")
-        if found["Kind"] not in list(Kind):
-            raise LabError(f"{patch}: kind '{found['Kind']}': allowed are {', '.join(Kind)}")
-        kind, by = Kind(found["Kind"]), found["Caught by"]
-        return cls(name, found["What"], kind, by, patch, "Short" in found, "Often" in found)
+    def parse(cls, name: str, table: Mapping[str, Any]) -> "Mutant":
+        """Read a table. LabError names what is wrong with it."""
+        for key, value in table.items():
+            if key not in (*TEXTS, *FLAGS, "kind", "also"):
+                raise LabError(f"{name}: '{key}': allowed are {', '.join((*TEXTS, *FLAGS))}")
+            if key in FLAGS and value is not True:
+                raise LabError(f"{name}: '{key}' is true or not there")
+        for key in TEXTS:
+            if not isinstance(table.get(key), str) or not (table[key] or key == "after"):
+                raise LabError(f"{name}: no '{key}'")
+        file = table["file"]
+        kind = table.get("kind") or KINDS[max((k for k in KINDS if file.startswith(k)), key=len)]
+        if kind not in list(Kind):
+            raise LabError(f"{name}: kind '{kind}': allowed are {', '.join(Kind)}")
+        changes = tuple((one["before"], one["after"]) for one in (table, *table.get("also", ())))
+        flags = (key in table for key in FLAGS)
+        return cls(name, table["what"], Kind(kind), table["caught_by"], file, changes, *flags)
 
-
-HEADER = ("What", "Kind", "Caught by", "Short", "Often")
+    def path(self, paths: Paths) -> Path:
+        """The file, in the checkout or in the kernel tree."""
+        below = self.file.removeprefix(KERNEL_TREE)
+        return (paths.top if below == self.file else paths.linux) / below
 
 
 @dataclass(frozen=True)
@@ -115,11 +144,14 @@ class Result:
 
 def load(paths: Paths) -> list[Mutant]:
     """All mutants, by name: SUBJECT/NAME."""
-    directory = paths.qemu / "tests/mutants"
-    return [
-        Mutant.parse(str(path.relative_to(directory).with_suffix("")), path, path.read_text())
-        for path in sorted(directory.glob("**/*.patch"))
-    ]
+    found: list[Mutant] = []
+    for file in sorted((paths.qemu / "tests/mutants").glob("*.toml")):
+        try:
+            tables = tomllib.loads(file.read_text())
+        except tomllib.TOMLDecodeError as error:
+            raise LabError(f"{file}: {error}") from None
+        found += [Mutant.parse(f"{file.stem}/{name}", table) for name, table in tables.items()]
+    return found
 
 
 def choose(known: Iterable[Mutant], names: Sequence[str]) -> list[Mutant]:
@@ -145,15 +177,10 @@ def build_commands(paths: Paths, kind: Kind) -> list[list[str]]:
     }[kind]
 
 
-def apply_command(paths: Paths, mutant: Mutant) -> list[str]:
-    """patch(1), in the checkout or beside the kernel tree."""
-    changes = Patch.parse(mutant.name, mutant.patch.read_text()).changes
-    in_tree = {(change.new or change.old or "").startswith(KERNEL_TREE) for change in changes}
-    if len(in_tree) != 1:
-        raise LabError(f"{mutant.patch}: changes nothing, or files of both trees")
-    strip, place = ("-p2", paths.linux) if in_tree == {True} else ("-p1", paths.top)
-    options = [strip, "--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-"]
-    return ["patch", *options, "-d", str(place), "-i", str(mutant.patch)]
+def plant_command(paths: Paths, mutant: Mutant) -> list[str]:
+    """What makes its changes, if each fits once."""
+    texts = [text for change in mutant.changes for text in change]
+    return [sys.executable, "-c", PLANT, str(mutant.path(paths)), *texts]
 
 
 def test_command(paths: Paths, words: str, report: Path, *options: str) -> list[str]:
@@ -227,7 +254,7 @@ def try_mutant(paths: Paths, mutant: Mutant) -> Result:
     start = time.monotonic()
     with overlay([paths.top, paths.out]) as view:
         env = test_environment(paths, mutant.short)
-        steps = [("apply", apply_command(paths, mutant))]
+        steps = [("fit", plant_command(paths, mutant))]
         steps += [("build", argv) for argv in build_commands(paths, mutant.kind)]
         for step, argv in steps:
             if view.run(argv, paths.top, log, env, BUILD_S):

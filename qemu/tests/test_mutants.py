@@ -6,13 +6,12 @@ make test-mutants tries them all.
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
 
 import pytest
 
 from lab.host.overlay import refusal
-from lab.mutants import Kind, Mutant, Verdict, apply_command, load, of_tier, try_mutant
+from lab.mutants import Kind, Mutant, Verdict, load, of_tier, try_mutant
 from lab.paths import Paths
 
 MUTANTS = load(Paths.from_env())
@@ -28,10 +27,11 @@ def test_the_gate_has_a_test_for_each(lab_paths: Paths) -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
-def test_it_applies(lab_paths: Paths, mutant: Mutant) -> None:
-    argv = [*apply_command(lab_paths, mutant), "--dry-run"]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+def test_it_fits(lab_paths: Paths, mutant: Mutant) -> None:
+    text = mutant.path(lab_paths).read_text()
+    for before, after in mutant.changes:
+        assert text.count(before) == 1 and before != after, before
+        text = text.replace(before, after)
 
 
 @pytest.mark.parametrize("mutant", OFTEN, ids=[mutant.kind for mutant in OFTEN])

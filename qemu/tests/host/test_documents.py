@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from lab.__main__ import VERBS, parse
+from lab.mutants import choose, load
 from lab.paths import Paths
 from lab.subjects.registry import EXPERIMENTS
 from tests.documents import FILES, MANUALS, TOP, WAYS, Block, blocks, every
 from tests.host.checkouts import environment, make
 
 EVERY = [one for file in (*FILES, *MANUALS) for one in blocks(file)]
-MUTANTS = TOP / "qemu/tests/mutants"
 LAB = re.compile(r"\S*python3? -m lab (.*)")
 
 
@@ -56,8 +56,8 @@ def dry(command: str) -> None:
         assert verb in VERBS
         args = parse([verb, *rest])
         assert getattr(args, "exp", None) in (None, *EXPERIMENTS), command
-        for name in args.name if verb == "mutants" else ():
-            assert list(MUTANTS.glob(f"{name}*")), command
+        if verb == "mutants" and args.name:
+            assert choose(load(Paths.from_env()), args.name), command
 
 
 @pytest.mark.parametrize("block", every("dry"), ids=str)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -85,76 +86,118 @@ def paths(tmp_path: Path) -> Paths:
     return Paths(tmp_path / "top", tmp_path / "out")
 
 
-def diff(name: str, old: str = "1", new: str = "2") -> str:
-    """A patch of one of the digits."""
-    return f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+{new}\n"
+def fault(**other: object) -> dict[str, object]:
+    """A table: the value is 2. What is None in `other` is not there."""
+    usual = {
+        "what": "It is 2.",
+        "caught_by": "test_value",
+        "file": "value",
+        "before": "1",
+        "after": "2",
+    }
+    return {key: value for key, value in {**usual, **other}.items() if value is not None}
 
 
-def header(kind: str = "lab", by: str = "test_value", more: str = "") -> str:
-    """The top of a mutant."""
-    return f"What: It is 2.\nKind: {kind}\nCaught by: {by}\n{more}\n"
-
-
-def planted(paths: Paths, text: str) -> Mutant:
-    """The mutant s/m of this text."""
-    path = paths.qemu / "tests/mutants/s/m.patch"
+def planted(paths: Paths, table: dict[str, object]) -> Mutant:
+    """The mutant s/m of this table."""
+    path = paths.qemu / "tests/mutants/s.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    also = table.get("also", [])
+    lines = [f"{key} = {json.dumps(value)}" for key, value in table.items() if key != "also"]
+    for change in also if isinstance(also, list) else []:
+        lines += ["[[m.also]]", *(f"{key} = {json.dumps(value)}" for key, value in change.items())]
+    path.write_text("\n".join(["[m]", *lines, ""]))
     (mutant,) = mutants.load(paths)
     return mutant
 
 
-def test_a_header_says_everything(paths: Paths) -> None:
-    mutant = planted(paths, header("kernel", "a and not b", "Short: yes\n") + diff("value"))
+def test_a_table_says_everything(paths: Paths) -> None:
+    mutant = planted(paths, fault(file="linux/value", caught_by="a and not b", short=True))
     assert mutant.name == "s/m" and mutant.what == "It is 2."
     assert (mutant.kind, mutant.caught_by) == (Kind.KERNEL, "a and not b")
+    assert mutant.path(paths) == paths.linux / "value" and mutant.changes == (("1", "2"),)
     assert mutant.short and not mutant.often
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("file", "kind"),
     [
-        (header().replace("What", "Why"), "'Why: It is 2.'"),
-        (header().replace("Kind: lab\n", ""), "no 'Kind:'"),
-        (header().replace("Kind: lab\n", "Kind: lab\nKind: lab\n"), "once each"),
-        (header().replace("test_value", ""), "no 'Caught by:'"),
-        (header("mind"), "kind 'mind': allowed are kernel, module, program, lab"),
-        (header(more="Short: no\n"), "'Short:' is yes or not there"),
-        (f"prose\n{header()}", "'prose'"),
+        ("linux/block/bio.c", Kind.KERNEL),
+        ("modules/sched_lottery/list.c", Kind.KERNEL),
+        ("modules/napi_livelock/rx.c", Kind.MODULE),
+        ("modules/napi_livelock/governor/hot.c", Kind.KERNEL),
+        ("userland/lib/args.c", Kind.PROGRAM),
+        ("qemu/lab/run.py", Kind.LAB),
     ],
 )
-def test_a_header_with_a_fault_is_refused(paths: Paths, text: str, words: str) -> None:
+def test_the_file_says_what_is_built(paths: Paths, file: str, kind: Kind) -> None:
+    assert planted(paths, fault(file=file)).kind == kind
+    assert planted(paths, fault(file=file, kind="lab")).kind == Kind.LAB
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (fault(why="It is 2."), "'why': allowed are what, caught_by"),
+        (fault(what=None), "no 'what'"),
+        (fault(caught_by=""), "no 'caught_by'"),
+        (fault(before=""), "no 'before'"),
+        (fault(after=None), "no 'after'"),
+        (fault(kind="mind"), "kind 'mind': allowed are kernel, module, program, lab"),
+        (fault(short=False), "'short' is true or not there"),
+    ],
+)
+def test_a_table_with_a_fault_is_refused(
+    paths: Paths, table: dict[str, object], words: str
+) -> None:
     with pytest.raises(LabError) as caught:
-        planted(paths, text + diff("value"))
+        planted(paths, table)
     assert words in str(caught.value)
+
+
+def test_what_is_no_table_is_refused(paths: Paths) -> None:
+    planted(paths, fault())
+    (paths.qemu / "tests/mutants/s.toml").write_text("prose\n")
+    with pytest.raises(LabError, match=r"s\.toml: "):
+        mutants.load(paths)
 
 
 @needs_mounts
 @pytest.mark.parametrize(
-    ("text", "verdict", "words"),
+    ("table", "verdict", "words"),
     [
-        (header() + diff("value"), Verdict.CAUGHT, "test_value"),
-        (header(by="test_other") + diff("value"), Verdict.MISSED, "its tests passed"),
-        (header("kernel", "test_image") + diff("linux/source"), Verdict.CAUGHT, "test_image"),
-        (header("module", "test_module") + diff("modules/source"), Verdict.CAUGHT, "test_module"),
-        (header("program", "test_program") + diff("userland/source"), Verdict.CAUGHT, "program"),
+        (fault(), Verdict.CAUGHT, "test_value"),
+        (fault(caught_by="test_other"), Verdict.MISSED, "its tests passed"),
+        (fault(file="linux/source", caught_by="test_image"), Verdict.CAUGHT, "test_image"),
+        (
+            fault(file="modules/source", kind="module", caught_by="test_module"),
+            Verdict.CAUGHT,
+            "test_module",
+        ),
+        (fault(file="userland/source", caught_by="test_program"), Verdict.CAUGHT, "program"),
         # Not built again: only the tests of what is read as it is can see it.
-        (header("lab", "test_program") + diff("userland/source"), Verdict.MISSED, ""),
-        (header(by="test_short", more="Short: yes\n") + diff("value"), Verdict.CAUGHT, "short"),
-        (header(by="test_short") + diff("value"), Verdict.MISSED, ""),
-        (header() + diff("value", "5"), Verdict.ERROR, "does not apply"),
-        (header() + diff("absent"), Verdict.ERROR, "does not apply"),
-        (header("program") + diff("userland/source", "1", "3"), Verdict.ERROR, "does not build"),
-        (header(by="test_nothing") + diff("value"), Verdict.ERROR, "selects no test"),
-        (header(by="test_left_out") + diff("value"), Verdict.ERROR, "all skipped"),
-        (header(by="test_broken") + diff("value"), Verdict.ERROR, "failed on setup"),
-        (header(by="test_lab") + diff("value"), Verdict.ERROR, "no such emulator"),
-        (header(by="and") + diff("value"), Verdict.ERROR, "pytest: exit 4"),
+        (
+            fault(file="userland/source", kind="lab", caught_by="test_program"),
+            Verdict.MISSED,
+            "",
+        ),
+        (fault(caught_by="test_short", short=True), Verdict.CAUGHT, "short"),
+        (fault(caught_by="test_short"), Verdict.MISSED, ""),
+        (fault(before="5"), Verdict.ERROR, "does not fit"),
+        (fault(file="absent"), Verdict.ERROR, "does not fit"),
+        (fault(also=[{"before": "2", "after": "3"}]), Verdict.CAUGHT, "test_value"),
+        (fault(also=[{"before": "1", "after": "3"}]), Verdict.ERROR, "does not fit"),
+        (fault(file="userland/source", after="3"), Verdict.ERROR, "does not build"),
+        (fault(caught_by="test_nothing"), Verdict.ERROR, "selects no test"),
+        (fault(caught_by="test_left_out"), Verdict.ERROR, "all skipped"),
+        (fault(caught_by="test_broken"), Verdict.ERROR, "failed on setup"),
+        (fault(caught_by="test_lab"), Verdict.ERROR, "no such emulator"),
+        (fault(caught_by="and"), Verdict.ERROR, "pytest: exit 4"),
     ],
 )
-def test_verdicts(paths: Paths, text: str, verdict: Verdict, words: str) -> None:
+def test_verdicts(paths: Paths, table: dict[str, object], verdict: Verdict, words: str) -> None:
     """And the checkout and $(O) are as before, but for the log."""
-    mutant = planted(paths, text)
+    mutant = planted(paths, table)
     before = snapshot(paths.top) | snapshot(paths.linux)
     result = mutants.try_mutant(paths, mutant)
     assert (result.name, result.kind, result.verdict) == ("s/m", mutant.kind, verdict)
@@ -164,14 +207,14 @@ def test_verdicts(paths: Paths, text: str, verdict: Verdict, words: str) -> None
     assert [(paths.out / name).read_text() for name in ("program", "image", "module")] == [
         "1\n"
     ] * 3
-    assert (paths.logs / "mutants/s-m.log").read_text().startswith("$ patch ")
+    assert (paths.logs / "mutants/s-m.log").read_text().startswith("$ ")
 
 
 @needs_mounts
 def test_tests_that_fail_anyway_prove_nothing(paths: Paths) -> None:
-    good = planted(paths, header(by="test_value") + diff("value"))
+    good = planted(paths, fault())
     mutants.verify(paths, [good])
-    bad = planted(paths, header(by="test_hurt", more="Short: yes\n") + diff("value"))
+    bad = planted(paths, fault(caught_by="test_hurt", short=True))
     with pytest.raises(LabError, match="without a mutant, too: test_hurt: assert 0"):
         mutants.verify(paths, [good, bad])
 
@@ -181,7 +224,7 @@ def test_a_run_that_hangs_is_ended(paths: Paths, monkeypatch: pytest.MonkeyPatch
     slow = paths.qemu / "tests/test_slow.py"
     slow.write_text("import signal\ndef test_slow():\n    signal.pause()\n")
     monkeypatch.setattr(mutants, "TEST_S", 3)
-    result = mutants.try_mutant(paths, planted(paths, header(by="test_slow") + diff("value")))
+    result = mutants.try_mutant(paths, planted(paths, fault(caught_by="test_slow")))
     assert (result.verdict, result.reason) == (Verdict.ERROR, "no end within 3 s")
 
 
@@ -190,14 +233,14 @@ def test_an_output_directory_inside_the_checkout(paths: Paths) -> None:
     """The usual one: what is written there is private as well."""
     inside = Paths(paths.top, paths.top / "build")
     paths.out.rename(inside.out)
-    mutant = planted(inside, header("program", "test_program") + diff("userland/source"))
+    mutant = planted(inside, fault(file="userland/source", caught_by="test_program"))
     assert mutants.try_mutant(inside, mutant).verdict is Verdict.CAUGHT
     assert (inside.out / "program").read_text() == "1\n"
 
 
 @needs_mounts
 def test_links_out_of_the_output_directory_are_refused(paths: Paths, tmp_path: Path) -> None:
-    mutant = planted(paths, header() + diff("value"))
+    mutant = planted(paths, fault())
     paths.linux.rename(tmp_path / "shared")
     paths.linux.symlink_to(tmp_path / "shared")
     with pytest.raises(LabError, match="a mutant would be written there"):
@@ -257,12 +300,12 @@ def test_without_mounts_there_is_one_line(paths: Paths, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", "/nonexistent")
     assert "No such file" in refusal()
     with pytest.raises(LabError, match="mutants need private mounts: "):
-        mutants.try_mutant(paths, planted(paths, header() + diff("value")))
+        mutants.try_mutant(paths, planted(paths, fault()))
 
 
 def test_mutants_are_chosen_by_name_and_folder(paths: Paths) -> None:
-    first = planted(paths, header() + diff("value"))
-    other = Mutant("t/n", "It is 2.", Kind.LAB, "test_value", first.patch)
+    first = planted(paths, fault())
+    other = Mutant("t/n", "It is 2.", Kind.LAB, "test_value", first.file, first.changes)
     known = [first, other]
     assert mutants.choose(known, []) == known
     assert mutants.choose(known, ["s"]) == [first]
