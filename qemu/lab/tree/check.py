@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -22,6 +23,7 @@ from lab.tree.patches import LINKS, Patch, carried, read_every
 MAX_LINES = 600
 MIN_REASON_WORDS = 12
 MAX_MAKEFILE_LINES = 185
+BUDGETS = Path(__file__).with_name("lines.toml")
 
 # Where checkpatch is not followed: file, type of its message.
 EXCEPTIONS = (
@@ -194,11 +196,33 @@ def without_licence(files: Iterable[Path], top: Path) -> list[str]:
     return found
 
 
+def lines_below(folder: Path) -> int:
+    """Of all its files, but for what begins with a point, caches and the like."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    kept = (
+        path
+        for path in files
+        if not any(part[0] in "._" for part in path.relative_to(folder).parts[:-1])
+    )
+    return sum(path.read_bytes().count(b"\n") for path in kept)
+
+
+def past_their_budget(top: Path, budgets: Path = BUDGETS) -> list[str]:
+    """Folders with more lines than they may have."""
+    found: list[str] = []
+    for folder, most in tomllib.loads(budgets.read_text()).items():
+        lines = lines_below(top / folder)
+        if lines > most:
+            found.append(f"{folder}: {lines} lines; at most {most}, says {budgets.name}")
+    return found
+
+
 def house(paths: Paths) -> list[str]:
-    """Lengths and licences of our own files."""
+    """Lengths and licences of our own files, and the budgets of the folders."""
     ours = [*c_files(paths.modules), *c_files(paths.top / "userland")]
     ours += sorted(paths.qemu.glob("**/*.py"))
     problems = too_long(ours, paths.top) + without_licence(ours, paths.top)
+    problems += past_their_budget(paths.top)
     return problems + too_long([paths.top / "Makefile"], paths.top, MAX_MAKEFILE_LINES)
 
 

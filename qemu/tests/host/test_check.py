@@ -98,6 +98,17 @@ def test_long_files_and_missing_licences_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_a_folder_past_its_budget_is_named(tmp_path: Path) -> None:
+    """Caches do not count, nor what is elsewhere."""
+    budgets = tmp_path / "lines.toml"
+    budgets.write_text('"a/b" = 3\nc = 1\n')
+    for name, lines in {"a/b/x": 2, "a/b/d/y": 2, "a/b/.cache/z": 9, "a/z": 9, "c/x": 1}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("\n" * lines)
+    said = ["a/b: 4 lines; at most 3, says lines.toml"]
+    assert check.past_their_budget(tmp_path, budgets) == said
+
+
 @pytest.fixture
 def perl_says(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """A checkpatch that objects to files named bad.*; returns its calls."""
