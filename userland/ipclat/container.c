@@ -4,20 +4,210 @@
  * network of its own. A veth pair joins the networks; the page is a file that both have
  * mounted.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "clock.h"
-#include "container.h"
-#include "container_net.h"
-#include "container_runtime.h"
 #include "crew.h"
 #include "futex.h"
-#include "interrupt.h"
+#include "ipclat.h"
+
+/* The directory that two containers are made of. */
+
+const char *const side_names[] = { "sender", "receiver", NULL };
+
+void path_in(const struct containers *c, char *path, const char *format, ...)
+{
+	int used = snprintf(path, PATH_SIZE, "%s/", c->dir);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(path + used, (size_t)(PATH_SIZE - used), format, args);
+	va_end(args);
+}
+
+static void make_dir(const struct containers *c, const char *name)
+{
+	char path[PATH_SIZE];
+
+	path_in(c, path, "%s", name);
+	if (mkdir(path, 0755))
+		die(EXIT_FAILED, "cannot make %s: %s", path, strerror(errno));
+}
+
+void write_file(const char *path, const void *data, size_t size)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file || fwrite(data, 1, size, file) != size || fclose(file))
+		die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+}
+
+static void copy_ourselves(const struct containers *c)
+{
+	char path[PATH_SIZE];
+	struct stat self;
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	off_t done = 0;
+
+	path_in(c, path, "root/ipclat");
+	to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (from < 0 || to < 0 || fstat(from, &self))
+		die(EXIT_FAILED, "cannot make %s: %s", path, strerror(errno));
+	while (done < self.st_size)
+		if (sendfile(to, from, &done, (size_t)(self.st_size - done)) <= 0)
+			die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+	close(from);
+	if (close(to))
+		die(EXIT_FAILED, "cannot write %s: %s", path, strerror(errno));
+}
+
+static void make_page(struct containers *c)
+{
+	char path[PATH_SIZE];
+	void *page;
+	int fd;
+
+	path_in(c, path, "share/page");
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*c->page)))
+		die(EXIT_FAILED, "cannot make %s: %s", path, strerror(errno));
+	page = mmap(NULL, sizeof(*c->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		die(EXIT_FAILED, "no memory");
+	close(fd);
+	c->page = page;
+}
+
+void make_files(struct containers *c)
+{
+	char dir[sizeof(c->dir)];
+
+	snprintf(dir, sizeof(dir), "%s/ipclat-XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	if (!mkdtemp(dir))
+		die(EXIT_FAILED, "cannot make %s: %s", dir, strerror(errno));
+	memcpy(c->dir, dir, sizeof(dir));
+	make_dir(c, "root");
+	make_dir(c, "root/dev");
+	make_dir(c, "root/proc");
+	make_dir(c, "root/share");
+	make_dir(c, "share");
+	copy_ourselves(c);
+	make_page(c);
+}
+
+struct page *contained_page(void)
+{
+	int fd = open("/share/page", O_RDWR | O_CLOEXEC);
+	void *page;
+
+	if (fd < 0)
+		return NULL;
+	page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		die(EXIT_FAILED, "no memory");
+	close(fd);
+	return page;
+}
+
+void remove_files(struct containers *c)
+{
+	if (c->page)
+		munmap(c->page, sizeof(*c->page));
+	if (*c->dir)
+		call("rm", "-rf", c->dir, NULL);
+}
+
+/* The networks of two containers, and the veth pair between them. */
+
+#define PATIENCE_NS	(60 * NSEC_PER_SEC)
+#define NETWORK		"10.213.47"	/* of the veth pair alone */
+#define PORT		5599
+
+void start_network(struct container *one)
+{
+	int ready[2];
+	char byte;
+
+	if (pipe(ready))
+		die(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
+	one->holder = fork_child();
+	if (!one->holder) {
+		close(ready[0]);
+		if (unshare(CLONE_NEWNET))
+			_exit(EXIT_FAILED);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(EXIT_FAILED);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		die(EXIT_FAILED, "cannot make a network namespace");
+	close(ready[0]);
+	one->network = one->holder;
+}
+
+void stop_network(struct container *one)
+{
+	if (!one->holder)
+		return;
+	kill(one->holder, SIGKILL);
+	wait_child(one->holder, now_ns() + PATIENCE_NS);
+	one->holder = 0;
+}
+
+static bool give_address(pid_t network, unsigned int side)
+{
+	char address[32], device[16];
+	pid_t pid = fork();
+	char path[64];
+	int status, fd;
+
+	if (pid < 0)
+		return false;
+	if (pid) {
+		while (waitpid(pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return false;
+		return !status;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", network);
+	snprintf(address, sizeof(address), NETWORK ".%u/30", side + 1);
+	snprintf(device, sizeof(device), "ipclat%u", side);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	_exit(fd < 0 || setns(fd, CLONE_NEWNET) || call("ip", "link", "set", "lo", "up", NULL) ||
+	      call("ip", "address", "add", address, "dev", device, NULL) ||
+	      call("ip", "link", "set", device, "up", NULL));
+}
+
+void join_networks(const struct containers *c)
+{
+	pid_t sender = c->side[SENDER].network, receiver = c->side[RECEIVER].network;
+	char at[SIDES][16];
+
+	snprintf(at[SENDER], sizeof(at[SENDER]), "%d", sender);
+	snprintf(at[RECEIVER], sizeof(at[RECEIVER]), "%d", receiver);
+	if (call("ip", "link", "add", "ipclat0", "netns", at[SENDER], "type", "veth", "peer",
+		 "name", "ipclat1", "netns", at[RECEIVER], NULL) ||
+	    !give_address(sender, SENDER) || !give_address(receiver, RECEIVER))
+		die(EXIT_FAILED, "cannot join the containers' networks");
+	snprintf(c->page->endpoint, sizeof(c->page->endpoint), "tcp://" NETWORK ".%d:%d",
+		 RECEIVER + 1, PORT);
+}
 
 /* The most that a container needs to start, and to end. */
 #define PATIENCE_NS	(60 * NSEC_PER_SEC)

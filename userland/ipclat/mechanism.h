@@ -71,7 +71,7 @@ struct mechanism {
 	void (*run)(struct page *page, enum side side);
 };
 
-/* One file each */
+/* In mechanisms.c and via_zmq.c */
 extern const struct mechanism via_spin, via_spin_affinity, via_spin_shm, via_semaphore,
 	via_zmq_inproc, via_zmq_ipc, via_zmq_tcp, via_zmq_containers, via_shm_containers,
 	via_futex, via_pipe, via_eventfd, via_unix, via_mq, base_flag, base_zmq_perf;

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# The latency of one thread's messages to another, one mechanism a file.
+# The latency of one thread's messages to another.
 
 programs += ipclat/ipclat
 
-ipclat-parts := base choice container container_files container_net container_runtime \
-	interrupt options pair place program report side summary via_eventfd via_futex via_mq via_pipe via_semaphore via_spin via_unix via_zmq \
-	words
+ipclat-parts := container mechanisms options place report runtime side summary via_zmq
 
 # The real libzmq, from the distribution, linked statically: as shared libraries it is
 # twenty files (Kerberos among them) that the initramfs would need, and again the root of

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "args.h"
-#include "container_runtime.h"
 #include "document.h"
+#include "ipclat.h"
 #include "json.h"
-#include "report.h"
 #include "summary.h"
 
 static double ns_of(const struct options *o)

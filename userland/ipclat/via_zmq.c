@@ -13,9 +13,8 @@
 #include <zmq.h>
 
 #include "args.h"
-#include "container_runtime.h"
 #include "futex.h"
-#include "via_zmq.h"
+#include "ipclat.h"
 
 /* The path of a socket has 107 characters; ours adds "/ipclat-4194304.sock". */
 #define DIR_MAX	80U

@@ -11,7 +11,7 @@
 #include "args.h"
 #include "clock.h"
 #include "hog.h"
-#include "pace.h"
+#include "schedule.h"
 #include "udprate.h"
 
 #define MBPS_MAX	100000ULL

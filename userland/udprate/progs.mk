@@ -3,8 +3,7 @@
 
 programs += udprate/udprate
 
-udprate-parts := address control holes interrupt measure options pace receive report \
-	schedule send sequence session transmit trial wall
+udprate-parts := options receive report schedule send session
 # -w: the linker says that names of hosts need the C library's modules; /etc/hosts and DNS
 # are built in.
 udprate-libs := -Wl,-w

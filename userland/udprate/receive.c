@@ -10,7 +10,6 @@
 #include "args.h"
 #include "clock.h"
 #include "memory.h"
-#include "session.h"
 #include "udprate.h"
 
 #define BATCH		64U

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* schedule.c - what a worker sends when. */
+#include <string.h>
+
 #include "schedule.h"
 
 /* The worker's bytes per packet of a batch in all of @batches, a rest carried over. */
@@ -153,4 +155,136 @@ bool schedule_next(struct schedule *s, struct batch *batch)
 	if (s->plan.rate.shape == NLL_RATE_CONSTANT)
 		return next_constant(s, batch);
 	return next_shaped(s, batch);
+}
+
+/* When to go to sleep until, so as to be awake in time. */
+
+/* Nine of ten deadlines shall be met: a miss weighs nine times a hit. */
+#define STEP_NS		100U
+#define MISS_WEIGHT	9U
+
+void pace_init(struct pace *p, u64 spin_ns)
+{
+	*p = (struct pace){ .spin_ns = spin_ns };
+}
+
+u64 pace_auto_spin(u64 period_ns)
+{
+	u64 part = period_ns / SPIN_AUTO_PART;
+
+	return part < SPIN_AUTO_NS ? part : SPIN_AUTO_NS;
+}
+
+u64 pace_sleep_until(struct pace *p, u64 due_ns)
+{
+	p->woken_ns = due_ns > p->early_ns ? due_ns - p->early_ns : 0;
+	return p->woken_ns;
+}
+
+/* The quantile of the wake-up's delay that is missed as seldom as wanted. */
+void pace_woke(struct pace *p, u64 now_ns)
+{
+	u64 late = now_ns > p->woken_ns ? now_ns - p->woken_ns : 0;
+
+	if (late > p->early_ns)
+		p->early_ns += MISS_WEIGHT * STEP_NS;
+	else
+		p->early_ns -= p->early_ns < STEP_NS ? p->early_ns : STEP_NS;
+	if (p->early_ns > p->spin_ns)
+		p->early_ns = p->spin_ns;
+}
+
+/* What became of numbered packets on their way. */
+
+static void forget(struct window *w, u64 from, u64 until)
+{
+	if (until - from >= SEQUENCE_WINDOW) {
+		memset(w, 0, sizeof(*w));
+		return;
+	}
+	for (; from < until; from++)
+		w->seen[from / 64 % ARRAY_SIZE(w->seen)] &= ~(1ULL << from % 64);
+}
+
+/* Whether it has come before. */
+static bool note(struct window *w, u64 number)
+{
+	u64 *word = &w->seen[number / 64 % ARRAY_SIZE(w->seen)], bit = 1ULL << number % 64;
+	bool before = *word & bit;
+
+	*word |= bit;
+	return before;
+}
+
+bool sequence_see(struct sequence *s, struct window *w, u64 number)
+{
+	bool newest = number >= s->next, old = !newest && s->next - number > SEQUENCE_WINDOW;
+
+	if (newest) {
+		forget(w, s->next, number + 1);
+		s->next = number + 1;
+	}
+	if (!old && note(w, number)) {
+		s->duplicates++;
+		return false;
+	}
+	s->late += !newest;
+	s->received += !old;
+	return !old;
+}
+
+u64 sequence_lost(const struct sequence *s)
+{
+	return s->next > s->received ? s->next - s->received : 0;
+}
+
+/* Where packets are missing. */
+
+void holes_open(struct holes *h, u32 worker, u64 first, u64 size, u64 at_ns)
+{
+	if (h->count == HOLES_MAX) {
+		h->unnamed++;
+		return;
+	}
+	h->hole[h->count++] = (struct hole){
+		.first = first, .size = size, .missing = size, .at_ns = at_ns, .worker = worker,
+	};
+}
+
+void holes_fill(struct holes *h, u32 worker, u64 number)
+{
+	u32 i;
+
+	for (i = 0; i < h->count; i++) {
+		struct hole *hole = &h->hole[i];
+
+		if (hole->worker != worker || number - hole->first >= hole->size)
+			continue;
+		if (--hole->missing)
+			return;
+		/* the order of the others is that of their times */
+		for (h->count--; i < h->count; i++)
+			h->hole[i] = h->hole[i + 1];
+		return;
+	}
+}
+
+/* A clock that may be set, against CLOCK_MONOTONIC. */
+
+/* A clock may show less than CLOCK_MONOTONIC: it counts modulo 2^64. */
+static u64 clamp(u64 value, u64 low, u64 high)
+{
+	if ((s64)(value - low) < 0)
+		return low;
+	return (s64)(value - high) > 0 ? high : value;
+}
+
+void wall_learn(struct wall *w, u64 before_ns, u64 wall_ns, u64 after_ns)
+{
+	w->ahead_ns = clamp(w->ahead_ns, wall_ns - after_ns, wall_ns - before_ns);
+}
+
+u64 wall_time(const struct wall *w, u64 wall_ns, u64 earliest_ns, u64 latest_ns)
+{
+	return clamp(wall_ns - w->ahead_ns, earliest_ns, latest_ns);
 }

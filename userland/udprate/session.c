@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* session.c - the receiver's senders: which they are, what came of them, and when to say so. */
-#include "session.h"
-
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +14,215 @@
 #include "clock.h"
 #include "memory.h"
 #include "udprate.h"
+
+/* Where packets go to or come in. */
+
+static void set_port(struct address *a, u16 port)
+{
+	if (a->any.sa_family == AF_INET6)
+		a->v6.sin6_port = htons(port);
+	else
+		a->v4.sin_port = htons(port);
+}
+
+void address_resolve(struct address *a, const char *host, u16 port)
+{
+	struct addrinfo want = { .ai_socktype = SOCK_DGRAM }, *found;
+	int error = getaddrinfo(host, NULL, &want, &found);
+
+	if (error)
+		die(EXIT_USAGE, "ADDRESS: bad value '%s': %s; allowed: addresses, host names",
+		    host, gai_strerror(error));
+	*a = (struct address){ .length = found->ai_addrlen };
+	memcpy(&a->v6, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	set_port(a, port);
+}
+
+/* A family that is compiled in may still be switched off. */
+static bool has_ipv6(void)
+{
+	struct address a = { .v6 = { .sin6_family = AF_INET6 }, .length = sizeof(a.v6) };
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = !bind(fd, &a.any, a.length);
+	close(fd);
+	return has;
+}
+
+void address_everywhere(struct address *a, u16 port)
+{
+	if (has_ipv6())
+		*a = (struct address){ .v6 = { .sin6_family = AF_INET6 },
+				       .length = sizeof(a->v6) };
+	else
+		*a = (struct address){ .v4 = { .sin_family = AF_INET },
+				       .length = sizeof(a->v4) };
+	set_port(a, port);
+}
+
+void address_loopback(struct address *a)
+{
+	*a = (struct address){ .v4 = { .sin_family = AF_INET }, .length = sizeof(a->v4) };
+	a->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+}
+
+u16 address_port(const struct address *a)
+{
+	return ntohs(a->any.sa_family == AF_INET6 ? a->v6.sin6_port : a->v4.sin_port);
+}
+
+bool address_is_any(const struct address *a)
+{
+	if (a->any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr);
+	return a->v4.sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+const char *address_text(const struct address *a, char text[ADDRESS_TEXT])
+{
+	if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a->v6.sin6_addr))
+		inet_ntop(AF_INET, &a->v6.sin6_addr.s6_addr[12], text, ADDRESS_TEXT);
+	else if (a->any.sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &a->v6.sin6_addr, text, ADDRESS_TEXT);
+	else
+		inet_ntop(AF_INET, &a->v4.sin_addr, text, ADDRESS_TEXT);
+	return text;
+}
+
+int address_socket(const struct address *a, int type)
+{
+	int fd = socket(a->any.sa_family, type | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		die(EXIT_FAILED, "cannot make a socket: %s", strerror(errno));
+	return fd;
+}
+
+/* The sender's side of the talk with its receiver. */
+
+#define ANSWER_NS	(2 * NSEC_PER_SEC)
+/* The receiver waits for what is under way before it reports. */
+#define REPORT_NS	(20 * NSEC_PER_SEC)
+
+static bool wait_for(int fd, short what, u64 deadline_ns)
+{
+	struct pollfd look = { .fd = fd, .events = what };
+	u64 now;
+
+	while ((now = now_ns()) < deadline_ns) {
+		int ready = poll(&look, 1, (int)((deadline_ns - now) / NSEC_PER_MSEC) + 1);
+
+		if (ready >= 0 || errno != EINTR)
+			return ready > 0;
+	}
+	return false;
+}
+
+/* Whether nothing is left of the @left bytes. */
+static bool read_all(int fd, void *data, size_t *left, u64 deadline_ns)
+{
+	u8 *end = (u8 *)data + *left;
+
+	while (*left && wait_for(fd, POLLIN, deadline_ns)) {
+		ssize_t done = recv(fd, end - *left, *left, 0);
+
+		if (!done || (done < 0 && errno != EINTR))
+			return false;
+		*left -= done > 0 ? (size_t)done : 0;
+	}
+	return !*left;
+}
+
+/* False with errno. */
+static bool connected(int fd, const struct address *to, u64 deadline_ns)
+{
+	socklen_t size = sizeof(errno);
+
+	if (!connect(fd, &to->any, to->length))
+		return true;
+	if (errno != EINPROGRESS)
+		return false;
+	if (!wait_for(fd, POLLOUT, deadline_ns))
+		errno = ETIMEDOUT;
+	else
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &errno, &size);
+	return !errno;
+}
+
+int control_connect(const struct address *to)
+{
+	int fd = address_socket(to, SOCK_STREAM | SOCK_NONBLOCK);
+	int error;
+
+	if (connected(fd, to, now_ns() + ANSWER_NS) && !fcntl(fd, F_SETFL, 0))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int control_greet(int fd, u64 run, u64 period_ns)
+{
+	struct hello hello = {
+		.magic = MAGIC, .version = CONTROL_VERSION, .run = run, .period_ns = period_ns,
+	};
+	struct answer answer;
+	size_t left = sizeof(answer);
+
+	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
+	    !read_all(fd, &answer, &left, now_ns() + ANSWER_NS) || answer.magic != MAGIC) {
+		close(fd);
+		errno = EPROTO;
+		return -1;
+	}
+	if (answer.code == ANSWER_BUSY)
+		die(EXIT_FAILED, "the receiver has as many senders as it can take");
+	if (answer.code != ANSWER_READY)
+		die(EXIT_FAILED, "the receiver is of another version of udprate");
+	return fd;
+}
+
+/* It came over a network. */
+static bool plausible(const struct received *r)
+{
+	return r->workers <= WORKERS_MAX && r->holes.count <= HOLES_MAX;
+}
+
+/* An answer that comes late is still read, before the next. */
+static bool read_owed(struct control *c, u64 deadline_ns)
+{
+	u8 *end = (u8 *)(&c->so_far + 1);
+
+	return read_all(c->fd, end - c->owed, &c->owed, deadline_ns);
+}
+
+bool control_ask(struct control *c, u64 deadline_ns)
+{
+	struct ask ask = { };
+
+	if (!c->owed) {
+		if (send(c->fd, &ask, sizeof(ask), MSG_NOSIGNAL) != sizeof(ask))
+			return false;
+		c->owed = sizeof(c->so_far);
+	}
+	return read_owed(c, deadline_ns);
+}
+
+bool control_finish(struct control *c, const struct ask *ask, struct received *r)
+{
+	u64 deadline = now_ns() + REPORT_NS;
+	size_t left = sizeof(*r);
+	bool good = send(c->fd, ask, sizeof(*ask), MSG_NOSIGNAL) == sizeof(*ask) &&
+		    read_owed(c, deadline) && read_all(c->fd, r, &left, deadline) && plausible(r);
+
+	close(c->fd);
+	return good;
+}
 
 /* After the end, packets that are under way: until none comes for this long ... */
 #define QUIET_NS	(300 * NSEC_PER_MSEC)

@@ -3,18 +3,206 @@
 #ifndef UDPRATE_H
 #define UDPRATE_H
 
+#include <netinet/in.h>
 #include <stdio.h>
+#include <time.h>
 
-#include "address.h"
-#include "control.h"
 #include "crew.h"
 #include "histogram.h"
-#include "interrupt.h"
 #include "policy.h"
 #include "schedule.h"
-#include "session.h"
 #include "types.h"
-#include "wall.h"
+
+/* Where packets go to or come in: IPv4 or IPv6, and the port. */
+
+struct address {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	};
+	socklen_t length;
+};
+
+/* A host's name or number; exits with EXIT_USAGE when it has no address. */
+void address_resolve(struct address *a, const char *host, u16 port);
+
+/* Every address of this machine, of both families where it has IPv6. */
+void address_everywhere(struct address *a, u16 port);
+
+void address_loopback(struct address *a);
+
+u16 address_port(const struct address *a);
+
+/* Whether it stands for all addresses of this machine. */
+bool address_is_any(const struct address *a);
+
+/* As people write it, without the port; IPv4 in an IPv6 socket as IPv4. */
+#define ADDRESS_TEXT	INET6_ADDRSTRLEN
+const char *address_text(const struct address *a, char text[ADDRESS_TEXT]);
+
+/* A socket of the address's family, SOCK_DGRAM or SOCK_STREAM; exits when there is none. */
+int address_socket(const struct address *a, int type);
+
+/* SIGINT and SIGTERM end a run early, and its results are kept. */
+
+/* Processes that are forked after this share what they are told. */
+void interrupt_watch(void);
+
+bool interrupted(void);
+
+/* Sleep until CLOCK_MONOTONIC shows @when_ns; false when it was interrupted before. */
+bool sleep_or_interrupt(u64 when_ns);
+
+/*
+ * What a sender and its receiver say to each other, over TCP to the port that the packets
+ * go to: hello, ready, then the packets, the end, and the report. Between, it may be
+ * asked what came so far. All in the byte order of the machine; one with another order,
+ * or another version, is turned away.
+ */
+
+#define MAGIC			0x75647072U
+#define CONTROL_VERSION		2U
+
+struct hello {
+	u32 magic;
+	u32 version;
+	u64 run;
+	u64 period_ns;		/* from batch to batch, all workers together */
+};
+
+enum answer_code { ANSWER_READY, ANSWER_BUSY, ANSWER_VERSION };
+
+struct answer {
+	u32 magic;
+	u32 code;
+};
+
+/* What came until now, or all of it when the run is over. */
+struct ask {
+	u64 over;
+	u64 numbered[WORKERS_MAX];	/* then: packets of each worker, from 0 to one less */
+};
+
+struct so_far {
+	u64 bytes;
+	u64 lost;		/* of the numbers below the newest */
+};
+
+/* What arrived of a run. It has no pointers: it is sent as it is. */
+struct received {
+	u64 packets;		/* without duplicates */
+	u64 bytes;
+	u64 strangers;		/* packets of no run that is known, or not ours */
+	u64 elapsed_ns;		/* from the first to the last, and a period */
+	u32 workers;
+	u32 unused;
+	struct sequence worker[WORKERS_MAX];
+	struct holes holes;
+	struct histogram gap;
+};
+
+/* The sender's end of the talk. */
+struct control {
+	int fd;			/* -1: no receiver */
+	size_t owed;		/* bytes of an answer that have not come */
+	struct so_far so_far;
+};
+
+struct fates {
+	u64 lost;
+	u64 late;
+	u64 duplicates;
+};
+
+/* -1 when nothing answers there: errno says why. */
+int control_connect(const struct address *to);
+
+/* @fd, or -1 when that is no udprate (EPROTO); exits when it turns us away. */
+int control_greet(int fd, u64 run, u64 period_ns);
+
+/* Whether the receiver has said by then what came until now: control->so_far. */
+bool control_ask(struct control *control, u64 deadline_ns);
+
+/* False when the receiver has gone. */
+bool control_finish(struct control *control, const struct ask *ask, struct received *r);
+
+/* The receiver's senders: a run each. */
+
+#define SESSIONS_MAX	32U
+
+struct header;
+struct options;
+
+enum session_state {
+	SESSION_HELLO,		/* connected, has not said what it is */
+	SESSION_RUNS,
+	SESSION_ENDS,		/* has sent all; what is under way may still come */
+};
+
+struct session {
+	int fd;			/* -1: a sender that does not talk to us */
+	struct address peer;
+	u32 number;		/* of the run, from 1 on */
+	time_t began;		/* the wall clock, for people alone */
+	enum session_state state;
+	u64 run;
+	u64 period_ns;
+	u64 first_stamp_ns;	/* CLOCK_MONOTONIC: when packets came */
+	u64 last_stamp_ns;
+	u64 last_ns;		/* CLOCK_MONOTONIC: what was heard last */
+	u64 end_ns;
+	u64 told_ns;		/* reports on the way: the last, what had come then, ... */
+	u64 told_bytes;
+	u64 tell_ns;		/* ... and the next */
+	size_t got;		/* bytes of what it says now */
+	union {
+		struct hello hello;
+		struct ask ask;
+	} said;
+	struct received received;
+	struct window window[WORKERS_MAX];
+};
+
+struct receiver {
+	const struct options *o;
+	bool one_run;		/* ends with the first run that ends */
+	int packets;		/* UDP */
+	int senders;		/* TCP, same port */
+	struct wall wall;	/* that the kernel stamps packets by */
+	u64 empty_ns;		/* when all that had come was taken */
+	u64 now_ns;
+	u64 first_ns;		/* the first packet of any run */
+	u64 strangers;
+	u32 began;		/* runs */
+	u32 ended;
+	struct fates fates;	/* in all runs that have ended */
+	struct session *session[SESSIONS_MAX];
+};
+
+/* The session of a packet's run, or NULL. */
+struct session *session_of(struct receiver *rx, u64 run, const struct address *from);
+
+void session_see(struct session *s, const struct header *header, u32 bytes, u64 stamp_ns);
+
+/* A sender that talks through @fd, or not at all: -1; NULL when there is no room. */
+struct session *session_add(struct receiver *rx, int fd, const struct address *peer);
+
+/* A new sender, and what one has said. */
+void session_accept(struct receiver *rx);
+void session_hear(struct receiver *rx, u32 i);
+
+/* Report to those that have sent all, when nothing more is to come. */
+void sessions_end(struct receiver *rx);
+
+/* Report on the way what is due. */
+void sessions_tell(struct receiver *rx);
+
+/* Whether a sender is there that expects an answer. */
+bool sessions_talking(const struct receiver *rx);
+
+/* The end of the receiver: report what there is. */
+void sessions_close(struct receiver *rx);
 
 #define RUN_MAX_S	86400U
 /* A rate that is missed by more, per cent, is refused. */
@@ -185,4 +373,4 @@ void measure(struct run *run, struct outcome *out);
 extern const char *const methods[], *const qdiscs[];	/* NULL ends them */
 void parse_options(int argc, char **argv, struct options *o);
 
-#endif /* UDPRATE_H */
+#endif

@@ -14,9 +14,6 @@ from tests.host import rates
 BUCKETS = 58 << 7
 SOURCES = (
     "userland/udprate/schedule.c",
-    "userland/udprate/pace.c",
-    "userland/udprate/sequence.c",
-    "userland/udprate/wall.c",
     "userland/lib/histogram.c",
     "modules/napi_livelock/rate.c",
 )
