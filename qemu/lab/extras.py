@@ -91,17 +91,20 @@ class Extras:
             _port(text["gdb"]) if text["gdb"] else 0,
         )
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Kernel modules that the guest has to load for them, in this order."""
+        return (SHARE_MODULES if self.share else ()) + (self.disk.modules if self.disk else ())
+
     def on(self, machine: Machine) -> Machine:
         """The machine with them."""
-        devices, words, modules = list(machine.devices), list(machine.append), machine.modules
+        devices, words = list(machine.devices), list(machine.append)
         if self.share:
             path = quoted(self.share)
             devices += ["-fsdev", f"local,id=share,path={path},security_model=none"]
             devices += ["-device", "virtio-9p-pci,fsdev=share,mount_tag=share"]
-            modules += SHARE_MODULES
         if self.disk:
             words += self.disk.words(self.disk.depth or DEPTH)
-            modules += self.disk.modules
         if self.gdb:
             devices += ["-gdb", f"tcp:127.0.0.1:{self.gdb}", "-S"]
             # Symbols are where the linker put them.
@@ -110,7 +113,7 @@ class Extras:
             machine,
             devices=tuple(devices),
             append=tuple(words),
-            modules=tuple(dict.fromkeys(modules)),
+            modules=tuple(dict.fromkeys(machine.modules + self.modules)),
             nics=machine.nics + ((USER,) if self.network else ()),
         )
 
@@ -121,15 +124,14 @@ class Extras:
 
     def script(self) -> str:
         """What makes them ready, for the guest's shell; it ends at the first error. Or nothing."""
-        modules = self.on(Machine()).modules
-        lines = [f"insmod {MODULE_DIR}/{name}.ko" for name in modules]
+        lines = [f"insmod {MODULE_DIR}/{name}.ko" for name in self.modules]
         if self.share:
             lines += [f"mkdir -p {SHARE}", f"mount -t 9p -o {NINE_P} share {SHARE}"]
         if self.disk:
-            device, kind = slowdisk.DEVICE, self.disk.other.type if self.disk.other else "ext4"
+            device = slowdisk.DEVICE
             lines += [
-                f"wrais-disk --disk {device} >/dev/null",
-                f"mount -t {kind} -o noatime {device} {MOUNTED}",
+                f"{shlex.join(slowdisk.DISK)} >/dev/null",
+                f"mount -t {self.disk.type} -o noatime {device} {MOUNTED}",
                 f"echo bfq >/sys/block/{Path(device).name}/queue/scheduler",
             ]
         if self.network:

@@ -100,6 +100,11 @@ class Place:
         return Ext4(size_mb=self.disk_mb, block=4096, journal_mb=32)
 
     @property
+    def type(self) -> str:
+        """That of the start's file system, as mount(8) names it."""
+        return self.other.type if self.other else "ext4"
+
+    @property
     def modules(self) -> tuple[str, ...]:
         """Kernel modules that the guest has to load."""
         return self.other.modules if self.other else ()
@@ -125,7 +130,7 @@ class Place:
             yield Program(f"load-{module}", ("@insmod", module))
         if self.other or self.first:
             yield _folder(FOLDER)
-            yield _mount(slowdisk.DEVICE, FOLDER, self.other.type if self.other else "ext4")
+            yield _mount(slowdisk.DEVICE, FOLDER, self.type)
         if self.lower:
             yield _folder(LOWER)
             yield _mount(slowdisk.DEVICE, LOWER)
