@@ -7,14 +7,14 @@ import subprocess
 from pathlib import Path
 
 from lab.paths import Paths
+from lab.tree import kernel
 
 TOP = Paths.from_env({}).top
 FILES = ("Makefile", "paths.mk", "qemu/requirements.lock", "userland/lib/protocol.h")
 # What a person's shell does not set.
 HIDDEN = (
-    *("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KERNEL", "O", "V", "CPUS", "MEM", "PORTS", "ACCEL"),
-    *("TESTS", "MUTANTS", "LLVM", "CMD", "DRY", "EXP", "QUICK", "REPEAT", "BUDGET", "A", "B"),
-    *("CONFIG", "SHARE", "DISK", "NET", "GDB"),
+    *kernel.HIDDEN,
+    *("BUDGET", "A", "B"),
     *("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"),
 )
 
