@@ -9,11 +9,17 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
 
+import msgspec
 from tabulate import tabulate
 
+from lab import LabError
 from lab.report.records import Param, Record
 
 NOT_MEASURED = "not measured"
@@ -22,6 +28,7 @@ STRETCH = ", stretch"
 """Ends the name of a goal that is wished for and not asked for: it is never counted as missed."""
 
 _FORM = re.compile(r"(?P<sign>\+?)\.(?P<digits>\d+)(?P<kind>[fg])")
+_SUMS = ("where", "over_where", "words")
 MOST_DIGITS = 17
 """More than that tell no two numbers apart."""
 
@@ -125,6 +132,28 @@ class Goal:
             if self.good(float(text)) == self.good(number):
                 break
         return text
+
+
+def read(path: Path) -> tuple[Goal, ...]:
+    """The goals of a file: quoted for all, and groups of them.
+
+    A goal has what its group has, then what one of `each` has, then its own; of `where` and
+    `over_where` the parts add up.  `words` are filled into the name.  Raises LabError.
+    """
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    found = []
+    for group in content["group"]:
+        shared = {key: value for key, value in group.items() if key not in ("each", "goals")}
+        for each, own in product(group.get("each", ({},)), group["goals"]):
+            row: dict[str, Any] = {"quoted": content["quoted"], "words": {}}
+            for part in (shared, each, own):
+                sums = {key: {**row.get(key, {}), **part[key]} for key in _SUMS if key in part}
+                row |= {**part, **sums}
+            row["name"] = row["name"].format(**row.pop("words"))
+            if unknown := row.keys() - {field.name for field in fields(Goal)}:
+                raise LabError(f"{path}: {row['name']}: unknown {', '.join(sorted(unknown))}")
+            found.append(msgspec.convert(row, Goal))
+    return tuple(found)
 
 
 def _unsigned(text: str) -> str:

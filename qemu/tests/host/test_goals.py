@@ -9,7 +9,7 @@ import pytest
 
 from lab.report.goals import Best, Goal, best_peer, goals_json, goals_text, judge, missed
 from lab.report.records import Param, Record
-from lab.subjects.livelock.governed import GOALS as GOVERNED
+from lab.subjects.livelock.goals import GOALS as GOVERNED
 
 
 def record(variant: str, value: float, n: int = 3, **params: Param) -> Record:

@@ -6,25 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from lab.report.goals import Goal, find, ratio, value
+from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record
 from lab.subjects.livelock import variants as v
 from lab.subjects.livelock.experiment import (
     CALM_PPS,
     COST_PPS,
-    FLOOD_PPS,
-    LOW,
     OVERLOAD,
     PORTS,
     STRAY,
     STRAY_PPS,
 )
 
-PAGE = ("Documentation/networking/receive-governor.rst",)
 LIMITS = (20, 40, 60)
 """In per cent. With more than 60 applications are behind, and receiving waits for them."""
-BETWEEN_PPS = 10000
-BUSY_PPS = 20000
 
 UNITS = {
     "governed_flat_ratio": "ratio",
@@ -167,166 +162,3 @@ def found(records: Sequence[Record], flat: Callable[[str, int], float | None]) -
             where: dict[str, Param] = {"limit": limit, "offered_pps": rate}
             yield ("governed_limit_points", v.governed(limit).name, off, where, 1)
     yield from _costs(records)
-
-
-def _point(name: str, metric: str, rate: int, **bound: object) -> Goal:
-    more = {"quantile": "p50"} if metric == "latency_us" else {}
-    where = {**_main(1, rate), **more}
-    return Goal(
-        name=name,
-        metric=metric,
-        variant=v.GOVERNOR.name,
-        where=where,
-        quoted=PAGE,
-        **bound,  # type: ignore[arg-type]
-    )
-
-
-def _goodput(
-    name: str, governor: v.Variant, ports: int, least: float, metric: str = "governed_goodput_ratio"
-) -> Goal:
-    """At the user share of threaded NAPI in overload, over its own."""
-    return Goal(
-        name=name,
-        metric=metric,
-        variant=governor.name,
-        where={"ports": ports, "offered_pps": OVERLOAD},
-        by="offered_pps",
-        low=least,
-        quoted=PAGE,
-    )
-
-
-def _overload(driver: str, governor: v.Variant, ports: tuple[int, ...]) -> tuple[Goal, ...]:
-    """In overload, of a driver."""
-    flood = {"offered_pps": OVERLOAD}
-    return (
-        Goal(
-            name=f"{driver}: goodput at 10 x the loss-free rate / peak, governor",
-            metric="governed_flat_ratio",
-            variant=governor.name,
-            where={"ports": ports},
-            by="ports",
-            low=0.95,
-            quoted=PAGE,
-        ),
-        Goal(
-            name=f"{driver}: goodput at 60k, governor / stock",
-            metric="governed_stock_ratio",
-            variant=governor.name,
-            where={"ports": ports, "offered_pps": FLOOD_PPS},
-            by="ports",
-            low=50.0,
-            form=".0f",
-            quoted=PAGE,
-        ),
-        _goodput(
-            f"{driver}: goodput at the user share of threaded NAPI, governor / threaded",
-            governor,
-            1,
-            1.05,
-        ),
-        Goal(
-            name=f"{driver}: user share at the goodput of threaded NAPI, governor - threaded, "
-            "points",
-            metric="governed_share_points",
-            variant=governor.name,
-            where={"ports": 1, **flood},
-            by="offered_pps",
-            low=3.0,
-            form="+.1f",
-            quoted=PAGE,
-        ),
-    )
-
-
-def _other(name: str, driver: v.Governed) -> tuple[Goal, ...]:
-    """Of another driver in the tree."""
-    return (
-        *_overload(name, driver.governor, PORTS),
-        _goodput(
-            f"{name}: goodput at the user share of threaded NAPI, governor / threaded, 3 cards",
-            driver.governor,
-            3,
-            1.4,
-        ),
-    )
-
-
-GOALS = (
-    *_overload("ours", v.HYBRID, PORTS),
-    _goodput("ours: the same goodput, stretch", v.HYBRID, 1, 1.2),
-    *_overload("e1000", v.GOVERNOR, PORTS),
-    _goodput(
-        "e1000: goodput at the user share of threaded NAPI, governor / threaded, 3 cards",
-        v.GOVERNOR,
-        3,
-        1.4,
-    ),
-    _goodput(
-        "e1000: the same goodput, against threads with nice values of 2 and 5",
-        v.GOVERNOR,
-        1,
-        1.05,
-        "governed_niced_ratio",
-    ),
-    _goodput(
-        "e1000: the same goodput, against threads with nice values of 2 and 5, 3 cards",
-        v.GOVERNOR,
-        3,
-        1.4,
-        "governed_niced_ratio",
-    ),
-    *_other("e1000e", v.E1000ES),
-    *_other("virtio_net", v.VIRTIOS),
-    _point("user share at 10k, governor", "user_share_pct", BETWEEN_PPS, low=38.0, form=".1f"),
-    _point(
-        "median latency at 10k, governor, us", "latency_us", BETWEEN_PPS, high=250.0, form=".0f"
-    ),
-    _point("user share at 20k, governor", "user_share_pct", BUSY_PPS, low=20.0, form=".1f"),
-    _point("median latency at 20k, governor, us", "latency_us", BUSY_PPS, high=530.0, form=".0f"),
-    Goal(
-        name="median latency, governor / stock interrupts, e1000",
-        metric="latency_us",
-        variant=v.GOVERNOR.name,
-        where={**_main(1, CALM_PPS), "quantile": "p50", "offered_pps": LOW},
-        by="offered_pps",
-        over=v.PLAIN.name,
-        high=1.05,
-        quoted=PAGE,
-    ),
-    Goal(
-        name="CPU time for a frame, e1000, governor off / compiled out",
-        metric="governed_off_ratio",
-        by="offered_pps",
-        high=1.001,
-        form=".4f",
-        least_n=5,
-        quoted=PAGE,
-    ),
-    Goal(
-        name="CPU time for a frame at 2k, e1000, governor on / off",
-        metric="governed_idle_ratio",
-        high=1.02,
-        least_n=5,
-        quoted=PAGE,
-    ),
-    Goal(
-        name="goodput beside a socket that nobody reads, with as many frames / alone, governor",
-        metric="governed_beside_ratio",
-        variant=v.GOVERNOR.name,
-        where={"offered_pps": STRAY_PPS},
-        by="offered_pps",
-        low=0.95,
-        quoted=PAGE,
-    ),
-    Goal(
-        name="receiving, off its limit, governor, points",
-        metric="governed_limit_points",
-        where={"limit": LIMITS, "offered_pps": FLOOD_PPS},
-        by="limit",
-        high=3.0,
-        form=".1f",
-        quoted=PAGE,
-    ),
-)
