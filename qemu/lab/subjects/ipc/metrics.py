@@ -85,7 +85,8 @@ def _records(cell: Cell, row: LatencyRow, unit: str, stats: Sequence[str]) -> It
                 value=value,
                 unit=unit,
                 n=row.samples,
-                spread={"sd": row.sd_ns or 0.0} if unit == "ns" else 0.0,
+                # of the samples, so of their mean only
+                spread={"sd": row.sd_ns or 0.0} if (unit, stat) == ("ns", "mean") else {},
             )
 
 
