@@ -2,9 +2,9 @@
 /*
  * The cgroup v2 attribute io.wrais.
  *
- * A member is privileged if its cgroup and all ancestors below the root have
- * the attribute: whoever is given a subtree can take the privilege from parts
- * of it and give it back, but not get one that the subtree does not have.
+ * A member is privileged if its cgroup and all ancestors below the root have the
+ * attribute: the delegate of a subtree can take the privilege from parts of it and give it
+ * back, but not get one that the subtree does not have.
  */
 
 #include <linux/capability.h>
@@ -19,15 +19,12 @@
 
 static struct blkcg_policy wrais_policy;
 
-/* Serialises changes of the attribute, so that @effective is made up once. */
+/* Serialises changes of the attribute, so that @effective is computed once. */
 static DEFINE_MUTEX(wrais_cgroup_mutex);
 
-/**
- * struct wrais_blkcg - what a cgroup has
- * @cpd: the base class
- * @own: the attribute as written; written under wrais_cgroup_mutex
- * @effective: @own and that of all ancestors; written under the mutex, read
- *	without it
+/*
+ * @own is the attribute as written, @effective that of it and all ancestors. Both are
+ * written under wrais_cgroup_mutex; @effective is read without it.
  */
 struct wrais_blkcg {
 	struct blkcg_policy_data cpd;
@@ -49,20 +46,14 @@ static bool wrais_blkcg_effective(struct blkcg *blkcg)
 	return w && READ_ONCE(w->effective);
 }
 
-/**
- * wrais_cgroup_has_task() - is a task in a privileged cgroup?
- * @task: the task
- */
+/* Is the task in a privileged cgroup? */
 bool wrais_cgroup_has_task(struct task_struct *task)
 {
 	guard(rcu)();
 	return wrais_blkcg_effective(css_to_blkcg(task_css(task, io_cgrp_id)));
 }
 
-/**
- * wrais_cgroup_has_bio() - does a bio belong to a privileged cgroup?
- * @bio: the bio
- */
+/* Does the bio belong to a privileged cgroup? */
 bool wrais_cgroup_has_bio(const struct bio *bio)
 {
 	return bio->bi_blkg && wrais_blkcg_effective(bio->bi_blkg->blkcg);
@@ -101,7 +92,7 @@ static ssize_t wrais_write(struct kernfs_open_file *of, char *buf,
 
 	if (off)
 		return -EIO;
-	/* Whoever writes, and whoever opened the file for them. */
+	/* Both the writer and the opener of the file. */
 	if (!capable(CAP_SYS_ADMIN) ||
 	    !file_ns_capable(of->file, &init_user_ns, CAP_SYS_ADMIN))
 		return -EPERM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For experiments: a switch for each part, the bounds, and how often each part
- * has acted, in /sys/kernel/debug/wrais.
+ * For experiments: a switch for each part, the bounds, and how often each part has acted,
+ * in /sys/kernel/debug/wrais.
  */
 
 #include <linux/debugfs.h>
@@ -15,11 +15,6 @@
 /* Format version: the first line of stat. */
 #define WRAIS_STAT_VERSION	1
 
-/**
- * struct wrais_part_file - the switch of a part
- * @name: of the file
- * @part: the part
- */
 struct wrais_part_file {
 	const char *name;
 	enum wrais_part part;
@@ -44,13 +39,6 @@ static const struct wrais_part_file wrais_parts[] = {
 #endif
 };
 
-/**
- * struct wrais_bound - a number that can be changed
- * @name: of the file
- * @value: where it is
- * @min: the least that it may be
- * @max: the most
- */
 struct wrais_bound {
 	const char *name;
 	unsigned int *value;
@@ -71,7 +59,7 @@ static const struct wrais_bound wrais_bounds[] = {
 #endif
 };
 
-/* A number within its limits; whatever else is written there is invalid. */
+/* A number within its limits; anything else is invalid. */
 static int wrais_number(const char __user *buf, size_t count, unsigned int min,
 			unsigned int max, unsigned int *value)
 {
@@ -138,7 +126,7 @@ static int wrais_stat_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(wrais_stat);
 
-/* Nothing depends on these files, so that what cannot be made is not there. */
+/* Nothing depends on these files: a failure to make one is ignored. */
 static int __init wrais_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("wrais", NULL);

@@ -2,25 +2,23 @@
 /*
  * The dirty throttle and privileged writers.
  *
- * A privileged writer may exceed the dirty threshold by a headroom. It is
- * tested against all dirty pages of each domain (the machine, a memory cgroup),
- * so that all the privileged share it, and against those of the device within
- * what of the domain is the device's: memory is bounded by threshold plus
- * headroom, and what a slow or stalled device takes by its share of that. A loop
- * device and that of its file are one here: what the one has written, the other
- * has to write. The threshold itself stays what it is, because
- * balance_dirty_pages() learns from it. Where there is no room a privileged
- * writer naps and looks again, for no longer than it would have slept without
- * us; but not where it is its device that has more than its share, for what
- * becomes free is for the others then.
+ * A privileged writer may exceed the dirty threshold by a headroom. It is tested against
+ * all dirty pages of each domain (the machine, a memory cgroup), so that all privileged
+ * writers share it, and against those of the device within its share of the domain: memory
+ * is bounded by threshold plus headroom, and a slow or stalled device by its share of
+ * that. A loop device and that of its file are one here: what the one has written, the
+ * other has to write. The threshold itself stays the same, because balance_dirty_pages()
+ * learns from it. A privileged writer without room naps and tests again, for no longer
+ * than it would have slept without us; but not if its device has more than its share, for
+ * the pages that become free are for the others then.
  *
- * The room is made by the others, who sleep for as long as they ever do from
- * 7/8 of the threshold on, if somebody privileged has used the device of late.
- * They do not sleep for ever: while the privileged write above the threshold,
- * they pass after WRAIS_HOLD_MAX, and a part of the headroom is left to them.
+ * The others make the room: they sleep for the longest pause from 7/8 of the threshold on,
+ * if a privileged task has recently used the device. While privileged writes stay above
+ * the threshold, they pass after WRAIS_HOLD_MAX, and a part of the headroom is reserved
+ * for them.
  *
- * Not for us are devices with a limit of their own (BDI_CAP_STRICTLIMIT: FUSE)
- * and writers who clean other devices (PF_LOCAL_THROTTLE: loop, nfsd).
+ * Exempt are devices with a limit of their own (BDI_CAP_STRICTLIMIT: FUSE) and writers
+ * that clean other devices (PF_LOCAL_THROTTLE: loop, nfsd).
  */
 
 #include <linux/backing-dev.h>
@@ -34,13 +32,13 @@
 #include "internal.h"
 #include "trace.h"
 
-/* How long somebody privileged has the others leave room after using a device. */
+/* How long the others leave room after a privileged task has used a device. */
 #define WRAIS_ROOM_FOR		HZ
-/* How long the others wait at the most while the privileged write above the threshold. */
+/* How long the others wait at most while privileged writes stay above the threshold. */
 #define WRAIS_HOLD_MAX		(HZ / 2)
-/* What of the headroom is left to the others who have waited for so long, or half of it. */
+/* The headroom reserved for others that have waited this long, or half of it. */
 #define WRAIS_OTHERS_ROOM	(SZ_1M >> PAGE_SHIFT)
-/* Whatever the threshold is, the headroom is at most this part of what can be dirty. */
+/* The headroom is at most this part of what can be dirty, whatever the threshold is. */
 #define WRAIS_HEADROOM_PART	16
 
 static void wrais_note_verdict(enum wrais_event verdict, unsigned long dirty,
@@ -54,10 +52,10 @@ unsigned int wrais_headroom_pct = 25;
 unsigned int wrais_nap_ms = 10;
 
 /**
- * wrais_headroom() - by how much the privileged may exceed a threshold
+ * wrais_headroom() - by how much privileged writers may exceed a threshold
  * @thresh: the threshold [pages]
  * @avail: what can be dirty in its domain [pages]: a group of little memory has
- *	   little headroom
+ *	little headroom
  * @pct: percent of the threshold
  *
  * Return: pages.
@@ -74,7 +72,7 @@ unsigned long wrais_headroom(unsigned long thresh, unsigned long avail,
  * @thresh: their threshold [pages]
  * @avail: what can be dirty in the domain [pages]
  *
- * The privileged leave the last part of it to the others.
+ * Privileged writers leave the last part of it to the others.
  */
 bool wrais_has_room(unsigned long dirty, unsigned long thresh, unsigned long avail)
 {
@@ -89,10 +87,10 @@ bool wrais_has_room(unsigned long dirty, unsigned long thresh, unsigned long ava
 /**
  * wrais_lies_on() - a device is a file
  * @bdi: the device, not open for writing
- * @below: where the file is, which stays for as long as this holds; NULL if it is none
+ * @below: the device of the file, which stays while this holds; NULL to end it
  *
- * What is written to the device is dirty in the file then: both have a share of
- * what may be dirty, and it is the same pages.
+ * What is written to the device is dirty in the file then: both have a share of what may
+ * be dirty, and it is the same pages.
  */
 void wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below)
 {
@@ -100,19 +98,14 @@ void wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below)
 }
 EXPORT_SYMBOL_GPL(wrais_lies_on);
 
-/**
- * wrais_below() - what does a device lie on?
- * @bdi: the device, which the current task writes to
- *
- * Return: NULL if it is no file.
- */
+/* The device that a device lies on, or NULL if it is no file. */
 struct backing_dev_info *wrais_below(const struct backing_dev_info *bdi)
 {
 	return READ_ONCE(bdi->wrais.below);
 }
 
 /**
- * wrais_naps() - does a writer without room look again before its pause is over?
+ * wrais_naps() - does a writer without room test again before its pause is over?
  * @waited: for how long it has waited [jiffies]
  * @nap: the longest that it is to sleep at a time [jiffies]
  * @pause: how long it is to sleep in all; how long it is to sleep now [jiffies]
@@ -127,8 +120,8 @@ bool wrais_naps(unsigned long waited, long nap, long *pause)
 }
 
 /*
- * The privileged may keep the dirty pages above the threshold. Without this the others would
- * wait until the privileged stop writing.
+ * Privileged writes may keep the dirty pages above the threshold. Without this the others
+ * would wait until they end.
  */
 static bool wrais_is_released(const struct backing_dev_info *bdi, bool above_with_room,
 			      unsigned long start)

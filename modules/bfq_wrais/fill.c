@@ -2,15 +2,15 @@
 /*
  * How much of the others may be in the device at once.
  *
- * What has gone to the device cannot be called back: the first request of a start-up
- * waits for all of it. A device with a deep queue takes a quarter of a second of
- * others' requests. So they get what the device does in fill_ms, by its peak rate,
- * which BFQ measures anyway, and at least WRAIS_FILL_REQUESTS, so that it always has
- * work. Small requests are not held back: a queue full of them is no more than that.
- * Writeback counts as the others', also if a privileged task waits for it: that reads next.
+ * The device cannot give a request back: the first request of a start-up waits for all of
+ * them, and a deep queue holds a quarter of a second of others' requests. So they get what
+ * the device does in fill_ms, by its peak rate, which BFQ measures anyway, and at least
+ * WRAIS_FILL_REQUESTS, so that it always has work. Small requests are not held back: a
+ * queue full of them is no more than that. Writeback counts as the others', also if a
+ * privileged task waits for it, because that task reads next.
  *
- * A disk with a seek does less then: it goes from one to the other more often. So this holds
- * for WRAIS_ACTIVE_FOR after a privileged task has used the device.
+ * A disk with a seek does less then: it changes between them more often. So this holds for
+ * WRAIS_ACTIVE_FOR after a privileged task has used the device.
  *
  * Locking: all of it under bfqd->lock.
  */
@@ -22,18 +22,14 @@
 #include "bfq-iosched.h"
 #include "internal.h"
 
-/* Always allowed: one request is worked on, one is next. */
+/* Always allowed: one request in work, one next. */
 #define WRAIS_FILL_REQUESTS	2
 /* bfqd->peak_rate is in sectors/us, shifted by BFQ_RATE_SHIFT (bfq-iosched.c of 6.12). */
 #define WRAIS_RATE_SHIFT	16
 
 unsigned int wrais_fill_ms = 25;
 
-/**
- * wrais_fill_dispatched() - a request goes to the device
- * @bfqq: its queue, with its bfqd locked
- * @sectors: its size
- */
+/* A request goes to the device. */
 void wrais_fill_dispatched(struct bfq_queue *bfqq, unsigned int sectors)
 {
 	lockdep_assert_held(&bfqq->bfqd->lock);
@@ -43,12 +39,9 @@ void wrais_fill_dispatched(struct bfq_queue *bfqq, unsigned int sectors)
 	bfqq->bfqd->wrais.filled += sectors;
 }
 
-/**
- * wrais_fill_completed() - a request is done
- * @bfqq: its queue, with its bfqd locked; the request is no longer counted
- *
- * Of a queue all requests count as if they were of the same size. Nothing is left when
- * all of them are done.
+/*
+ * A request is completed, and no longer counted. All requests of a queue count as if they
+ * were of the same size. Nothing is left when all of them are done.
  */
 void wrais_fill_completed(struct bfq_queue *bfqq)
 {
@@ -62,11 +55,9 @@ void wrais_fill_completed(struct bfq_queue *bfqq)
 		bfq_schedule_dispatch(bfqq->bfqd);
 }
 
-/**
- * wrais_is_full() - do the others have enough in the device?
- * @bfqd: the device, locked
- *
- * With raising switched off it is never full: nobody goes before the others then.
+/*
+ * Do the others have enough in the device? With raising switched off it is never full: the
+ * others go in turn then.
  */
 bool wrais_is_full(struct bfq_data *bfqd)
 {

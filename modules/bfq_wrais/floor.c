@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the privileged owe to the others.
+ * The floor of the others.
  *
- * The floor: the others get floor_pct of what the device does in any window of
- * floor_window_ms. It is looked at once the privileged have used the device in
- * more than WRAIS_FREE_SLOTS of the window's slots, so that a start-up of
- * seconds pays nothing, and then paid back with at most one part in
- * WRAIS_PAY_PART of the device.
+ * The others get floor_pct of what the device does in any window of floor_window_ms. The
+ * deficit is computed once privileged tasks have used the device in more than
+ * WRAIS_FREE_SLOTS of the window's slots, so that a start-up of seconds pays nothing, and
+ * then served with at most one part in WRAIS_PAY_PART of the device.
  *
- * Some requests of the others keep a lock or a transaction from being released.
- * They do not wait for the floor: once they are overdue (turn.c) they get up to
- * one part in WRAIS_OVERDUE_PART of the device.
+ * Some requests of the others keep a lock or a transaction from being released. They do
+ * not wait for the floor: once they are overdue (turn.c) they get up to one part in
+ * WRAIS_OVERDUE_PART of the device.
  *
  * Costs are in sectors, with WRAIS_REQUEST_COST for each request.
  *
@@ -24,19 +23,19 @@
 #include "bfq-iosched.h"
 #include "internal.h"
 
-/* Slots in which the privileged may use the device for nothing. */
+/* Slots in which privileged tasks may use the device for free. */
 #define WRAIS_FREE_SLOTS	4
 /* The window slides by slots: keep a point more than is promised [percent]. */
 #define WRAIS_FLOOR_MARGIN	1
-/* What the others are paid back with, a part of the device. */
+/* The part of the device that serves the deficit. */
 #define WRAIS_PAY_PART		5
-/* What they get besides at any time for requests that are overdue, a part of the device. */
+/* The part of the device for overdue requests of the others, at any time. */
 #define WRAIS_OVERDUE_PART	20
-/* How many such requests may go one after the other, if they are small. */
+/* How many small overdue requests may go one after the other. */
 #define WRAIS_OVERDUE_BURST	10
-/* What a request costs besides its sectors, a fraction of a millisecond. */
+/* The cost of a request besides its sectors, a fraction of a millisecond. */
 #define WRAIS_REQUEST_COST	16
-/* By how much one may get ahead of the other, about a megabyte. */
+/* By how much one side may get ahead of the other, about a megabyte. */
 #define WRAIS_LEAD_MAX		2048LL
 
 unsigned int wrais_floor_pct = 5;
@@ -54,17 +53,13 @@ static void wrais_slide(struct wrais_device *dev)
 	dev->slot = now;
 }
 
-/**
- * wrais_pay() - the others get what they are owed, or some of it
- * @dev: the device, with its window up to date
- * @cost: of their request
- */
+/* A request of that cost reduces the deficit of the others; the window is up to date. */
 void wrais_pay(struct wrais_device *dev, u64 cost)
 {
 	dev->credit -= min(dev->credit, cost * (WRAIS_PAY_PART - 1));
 }
 
-/* Only what goes because it is overdue counts: the others may have more in other ways. */
+/* Only overdue requests count here: the others may have more in other ways. */
 static void wrais_charge_overdue(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 {
 	s64 most = WRAIS_OVERDUE_BURST * WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
@@ -77,12 +72,7 @@ static void wrais_charge_overdue(struct wrais_device *dev, enum wrais_kind kind,
 	}
 }
 
-/**
- * wrais_charge() - add a request to the accounts
- * @dev: the device, with its window up to date
- * @kind: whose it is
- * @cost: what it costs
- */
+/* Add a request of that kind to the accounts; the window is up to date. */
 void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 {
 	dev->cost[dev->slot % WRAIS_SLOTS][kind] += cost;
@@ -95,12 +85,12 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 }
 
 /**
- * wrais_overdue_may_go() - is there time for a request of the others that is overdue?
+ * wrais_overdue_may_go() - is there time for an overdue request of the others?
  * @dev: the device
- * @waited: it has waited for long; one that goes at once leaves half of what is saved up
- *	to those that have
+ * @waited: it has waited for long; one that goes at once leaves half of the
+ *	allowance to those
  *
- * A large one is paid for by the privileged after it has gone.
+ * A large one is charged after it has gone.
  */
 bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited)
 {
@@ -110,10 +100,10 @@ bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited)
 }
 
 /**
- * wrais_lead_by() - a request of those goes who want the device both
+ * wrais_lead_by() - a request goes while two sides want the device
  * @dev: the device
- * @waited_for: somebody privileged waits for it, or else it is his own
- * @cost: what it costs
+ * @waited_for: a privileged task waits for it, or else it is its own
+ * @cost: its cost
  */
 void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost)
 {
@@ -122,20 +112,13 @@ void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost)
 	dev->lead = clamp(lead, -WRAIS_LEAD_MAX, WRAIS_LEAD_MAX);
 }
 
-/**
- * wrais_waiter_first() - does what is waited for go before a privileged request?
- * @dev: the device, which both want
- */
+/* Does a request that is waited for go before a privileged one? */
 bool wrais_waiter_first(const struct wrais_device *dev)
 {
 	return dev->lead < 0;
 }
 
-/**
- * wrais_account() - a request is dispatched
- * @bfqq: its queue, with its bfqd locked
- * @rq: the request
- */
+/* Charge a dispatched request; under bfqd->lock. */
 void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
@@ -161,7 +144,7 @@ void wrais_account(struct bfq_queue *bfqq, struct request *rq)
 /**
  * wrais_floor_is_due() - is it the others' turn?
  * @dev: what the device did, with its window up to date
- * @pct: what the others are to have of that
+ * @pct: the others' part of that
  */
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 {
@@ -182,10 +165,7 @@ bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct)
 	       others * 100 < (raised + others) * (pct + WRAIS_FLOOR_MARGIN);
 }
 
-/**
- * wrais_floor_owes() - are the others owed a request by the floor?
- * @dev: the device
- */
+/* Does the floor have a deficit? */
 bool wrais_floor_owes(struct wrais_device *dev)
 {
 	wrais_slide(dev);

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What privileged tasks wait for.
+ * I/O priority inheritance: what privileged tasks wait for.
  *
- * The I/O of the flusher and of journal commits is nobody's, and is served
- * after everything that is privileged. While a privileged task sleeps until it
- * is done, that is a priority inversion: turn.c serves it as if it were
- * privileged then.
+ * The I/O of the flusher and of journal commits belongs to no privileged task, and would
+ * be served last. While a privileged task sleeps until it is done, turn.c serves it as if
+ * it were privileged.
  *
- * Who waits for a device's writeback, or metadata, counts himself in its bdi. Who waits for a
- * commit counts himself in the I/O context of that journal's thread, so that
- * BFQ knows its queue on any device and takes no other kernel thread for it;
- * and in the bdi of the journal, whose device is not left to others between two
- * requests of the commit. A commit waits for the open handles of its transaction: who has
- * one counts himself in the bdi where he waits for a buffer or a tag. All of this ends with
- * the wait, and at the latest WRAIS_INHERIT_MAX after the last waiter began.
+ * A task that waits for a device's writeback or metadata is counted in the device's bdi.
+ * One that waits for a commit is counted in the I/O context of the journal's thread, so
+ * that BFQ knows its queue on any device and takes no other kernel thread for it; and in
+ * the bdi of the journal, whose device is kept free between two requests of the commit. A
+ * commit waits for the open handles of its transaction: a task with one is counted in the
+ * bdi where it waits for a buffer or a tag. Every count ends with the wait, and at the
+ * latest WRAIS_INHERIT_MAX after the last waiter began.
  */
 
 #include <linux/atomic.h>
@@ -32,14 +31,13 @@
 
 #define WRAIS_INHERIT_MAX	(30 * HZ)
 /*
- * Who waits for a page for longer shares the device with those who have requests, wherever
- * it is: in the root cgroup's writeback, too, and behind all that the privileged read. A
- * journal's thread waits for the pages of a transaction: behind it there may be anybody,
- * with locks that the privileged need.
+ * After this time a wait for a page is served like a request of the task's own, in the
+ * root cgroup too, and behind all privileged reads. A journal's thread waits for the pages
+ * of a transaction: any task may be behind it, with locks that a privileged task needs.
  */
 #define WRAIS_LONG		(HZ / 2)
 
-/* Of all kinds, so that who looks for them need not when there are none. */
+/* Waits of all kinds: no need to search while this is 0. */
 static atomic_t wrais_waiters;
 
 static void wrais_waits_begin(struct wrais_waits *waits)
@@ -55,28 +53,20 @@ static void wrais_waits_end(struct wrais_waits *waits)
 	atomic_dec(&waits->waiters);
 }
 
-/**
- * wrais_anybody_waits() - does a privileged task wait for anything?
- */
+/* Does a privileged task wait for anything? */
 bool wrais_anybody_waits(void)
 {
 	return wrais_on(WRAIS_INHERIT) && atomic_read(&wrais_waiters);
 }
 
-/**
- * wrais_is_waited() - does a privileged task wait?
- * @waits: for what
- */
+/* Does a privileged task wait for @waits? */
 bool wrais_is_waited(const struct wrais_waits *waits)
 {
 	return atomic_read(&waits->waiters) &&
 	       time_before(jiffies, READ_ONCE(waits->since) + WRAIS_INHERIT_MAX);
 }
 
-/**
- * wrais_is_waited_long() - have all who wait for it done so for WRAIS_LONG?
- * @waits: for what
- */
+/* Have all tasks that wait for @waits done so for WRAIS_LONG? */
 bool wrais_is_waited_long(const struct wrais_waits *waits)
 {
 	return wrais_is_waited(waits) &&
@@ -91,22 +81,17 @@ static bool wrais_current_is_carrier(void)
 	return ioc && READ_ONCE(ioc->wrais_waits.carrier);
 }
 
-/**
- * wrais_current_is_waited_for() - does a privileged task wait for the current one?
- */
+/* Does a privileged task wait for the current one? */
 bool wrais_current_is_waited_for(void)
 {
 	return wrais_on(WRAIS_INHERIT) && wrais_current_is_carrier() &&
 	       wrais_is_waited(&current->io_context->wrais_waits);
 }
 
-/* For how long after a privileged task waited for it the writeback of a cgroup is of use. */
+/* How long the writeback of a cgroup stays exempt after a privileged task waited for it. */
 #define WRAIS_WAITED_FOR	(5 * HZ)
 
-/**
- * wrais_bio_was_waited_for() - did a privileged task wait for such writeback of late?
- * @bio: an async bio
- */
+/* Did a privileged task recently wait for such writeback? @bio is async. */
 bool wrais_bio_was_waited_for(const struct bio *bio)
 {
 #ifdef CONFIG_BFQ_GROUP_IOSCHED
@@ -149,8 +134,8 @@ static struct blkcg *wrais_blkcg_of(const struct bdi_writeback *wb)
 }
 
 /*
- * Whose requests write the pages of an inode; held, or NULL if not known. In the
- * root cgroup they are in one queue with those of everybody.
+ * The blkcg that writes the pages of an inode; held, or NULL if not known. In the root
+ * cgroup all tasks share one queue.
  */
 static struct blkcg_gq *wrais_writer_of(struct inode *inode)
 {
@@ -170,8 +155,8 @@ static struct blkcg_gq *wrais_writer_of(struct inode *inode)
 }
 
 /*
- * A page is not truncated before it is written, nor its inode evicted; and an
- * inode is freed by RCU, if it is evicted while it is looked at.
+ * A page is not truncated before it is written, nor its inode evicted; and an inode that
+ * is evicted meanwhile is freed by RCU.
  */
 struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio)
 {
@@ -212,9 +197,9 @@ void __wrais_folio_wait_end(struct blkcg_gq *blkg)
 #endif
 
 /*
- * A buffer is locked from the time its request is made until that is done. Who holds a
- * handle meanwhile keeps the next commit from its start, and maybe an inode locked: behind
- * him there may be anybody, whoever he is.
+ * A buffer is locked from the time its request is made until that is done. A task that
+ * holds a handle meanwhile delays the next commit, and may hold an inode locked: any task
+ * may be behind it, so the count is not only for privileged ones.
  */
 struct wrais_waits *__wrais_metadata_wait_begin(struct block_device *bdev)
 {
@@ -242,8 +227,8 @@ EXPORT_SYMBOL_GPL(__wrais_metadata_wait_end);
 
 /*
  * The flusher submits megabytes with one handle open. Without a tag it waits until one of
- * its requests is done, and the commit, and all who want a handle of the next transaction,
- * wait for its handle. A sync request has tags that writeback may not take.
+ * its requests is done, and the commit, and all tasks that want a handle of the next
+ * transaction, wait for its handle. A sync request has tags that writeback may not take.
  */
 struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
@@ -289,15 +274,13 @@ void __wrais_journal_wait_end(journal_t *journal)
 }
 EXPORT_SYMBOL_GPL(__wrais_journal_wait_end);
 
-/**
- * wrais_journal_starts() - the current task is a journal's thread
- * @journal: its journal; nobody can wait for it yet
- *
- * Without memory for an I/O context nobody is seen to wait.
+/*
+ * The current task is the thread of @journal, which no task can wait for yet. Without
+ * memory for an I/O context its waiters are not counted.
  */
 void wrais_journal_starts(journal_t *journal)
 {
-	/* It makes one. */
+	/* This creates one. */
 	if (set_task_ioprio(current, IOPRIO_DEFAULT))
 		return;
 
@@ -307,10 +290,7 @@ void wrais_journal_starts(journal_t *journal)
 }
 EXPORT_SYMBOL_GPL(wrais_journal_starts);
 
-/**
- * wrais_journal_ends() - nobody waits for a journal any more
- * @journal: about to be freed
- */
+/* @journal is about to be freed: no task waits for it any longer. */
 void wrais_journal_ends(journal_t *journal)
 {
 	if (journal->j_carrier)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of privileged I/O share among themselves and with BFQ.
- */
+/* What the files of privileged I/O share among themselves and with BFQ. */
 #ifndef _WRAIS_INTERNAL_H
 #define _WRAIS_INTERNAL_H
 
@@ -24,7 +22,7 @@ struct blk_mq_alloc_data;
 /* The floor's window slides by a slot. */
 #define WRAIS_SLOTS	10
 
-/* Requests of the privileged, and those of the others. */
+/* Privileged requests, and those of the others. */
 enum wrais_kind {
 	WRAIS_PRIVILEGED,
 	WRAIS_OTHERS,
@@ -32,20 +30,19 @@ enum wrais_kind {
 };
 
 /**
- * struct wrais_queue - what is known of a queue of privileged requests
- * @thinks: how often in a row its task has thought for long
- * @asked_ns: when its task asked for a tag for the next request, or 0 if it has one
- * @random: the request that went last was a read at random
- * @used_ns: device time used for reads at random, but for what is forgotten
- * @used_at_ns: when that was brought up to date
- * @debt_ns: device time that the others are owed for it; less than 0 if they
- *	have had more
- * @paid_ns: the others' time on the device up to which they have been paid
- * @served: what it has had, as its priority counts it
+ * struct wrais_queue - the state of a queue of privileged requests
+ * @thinks: how many long pauses its task has made in a row
+ * @asked_ns: since when its task waits for a tag for the next request, or 0 if it
+ *	has one
+ * @random: the last request was a random read
+ * @used_ns: device time used for random reads, less what is forgotten
+ * @used_at_ns: when that was updated
+ * @debt_ns: device time that it owes the others; negative if they have had more
+ * @paid_ns: the others' time on the device at the last payment
+ * @served: its service, by its priority
  * @filled: of another queue: its sectors in the device
  *
- * Protected by the lock of the device's bfq_data. See fair.c, fill.c, random.c and
- * turn.c.
+ * Protected by the lock of the device's bfq_data. See fair.c, fill.c, random.c and turn.c.
  */
 struct wrais_queue {
 	unsigned int thinks;
@@ -60,33 +57,34 @@ struct wrais_queue {
 };
 
 /**
- * struct wrais_device - what is known of a device
+ * struct wrais_device - the state of a device
  * @slot: the current one, counted since boot
  * @cost: of the requests of each slot in the window
- * @credit: what the privileged have used since the others were paid back
- * @overdue_credit: what the privileged have used for which requests of the others
- *	that are overdue may go; less than 0 after a large one
- * @looked_ns: when such a request was looked for last
- * @overdue: the request that goes next goes because it is overdue
- * @lead: by how much more has been done for those who wait than for the
- *	privileged who have requests of their own, while both wanted the device
+ * @credit: privileged use since the deficit of the others was served
+ * @overdue_credit: privileged use that overdue requests of the others may match;
+ *	negative after a large one
+ * @looked_ns: when such a request was last searched
+ * @overdue: the next request goes because it is overdue
+ * @lead: how much more was done for waits than for privileged requests, while both
+ *	wanted the device
  * @contended: both want it
- * @pays: the request that goes next pays the others what they are owed
- * @done_ns: when it did something that a privileged task may wait for last
+ * @pays: the next request serves the deficit of the others
+ * @done_ns: when it last did something that a privileged task may wait for
  * @busy_ns: since when it has worked on the request that it completes next
  * @others_ns: how long it has worked for the others
  * @debtors: a queue may be in debt
- * @paying: a request of the others is under way that pays such a debt
- * @served_most: what the queue has had that has had most
- * @awaited: the privileged queue that is behind and about to have a request, or NULL; it
- *	may be gone
- * @awaited_served: what it has had
- * @awaited_until_ns: until when those that are not behind wait for it
+ * @paying: a request of the others is under way that reduces such a debt
+ * @served_most: the service of the queue that has had most
+ * @awaited: the privileged queue that is behind and about to have a request, or
+ *	NULL; it may be gone
+ * @awaited_served: its service
+ * @awaited_until_ns: until when the queues that are not behind wait for it
  * @waits: they do
  * @filled: sectors of the others in the device
  * @full: that is enough for now
  *
- * Protected by the lock of the device's bfq_data. See fair.c, fill.c, floor.c, random.c and turn.c.
+ * Protected by the lock of the device's bfq_data. See fair.c, fill.c, floor.c, random.c
+ * and turn.c.
  */
 struct wrais_device {
 	unsigned long slot;
@@ -112,13 +110,13 @@ struct wrais_device {
 	bool full;
 };
 
-/* Note in @at that something happens now [jiffies]; it is 0 if it never did. */
+/* Record in @at that something happens now [jiffies]; 0 means never. */
 static inline void wrais_stamp(unsigned long *at)
 {
 	WRITE_ONCE(*at, jiffies ?: 1);
 }
 
-/* Did what is noted in @at happen within @period [jiffies]? */
+/* Did what @at records happen within @period [jiffies]? */
 static inline bool wrais_recent(const unsigned long *at, unsigned long period)
 {
 	unsigned long then = READ_ONCE(*at);
@@ -144,7 +142,7 @@ extern const char *const wrais_event_names[WRAIS_NR_EVENTS];
 u64 wrais_total(enum wrais_event event);
 bool wrais_current_privileged(void);
 
-/* Is a bio privileged? Once it is submitted its class says that. */
+/* Is a bio privileged? Its class shows it once it is submitted. */
 static inline bool wrais_bio_privileged(const struct bio *bio)
 {
 	return IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT;
@@ -165,11 +163,7 @@ bool __wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio);
 void wrais_raise(struct bfq_queue *bfqq, const struct bfq_io_cq *bic);
 void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio);
 
-/**
- * wrais_goes_apart() - does a request go to a queue that is kept apart?
- * @bic: who brings it
- * @bio: its first bio
- */
+/* Does a request of @bic with that first bio go to a separate queue? */
 static inline bool
 wrais_goes_apart(const struct bfq_io_cq *bic, const struct bio *bio)
 {
@@ -248,7 +242,7 @@ wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic, struct blk_mq_all
 	return false;
 }
 
-/* What is left to a queue that has more requests than is its part? */
+/* The tags for a queue that has more requests than its share. */
 static inline unsigned int wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
 {
 #ifdef CONFIG_BFQ_WRAIS_TAGS
@@ -259,15 +253,15 @@ static inline unsigned int wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf
 }
 
 /*
- * What is left free, a part of the tags: by what is exempt for the privileged, and by reads
- * for what is exempt as well. Of few tags each of these has one: the device may be kept
- * idle for a privileged task, and requests that have all tags and are not served then
- * would be in its way.
+ * The part of the tags that stays free: exempt requests leave it for privileged ones, and
+ * reads for exempt ones as well. Of few tags each of these has one: the device may be kept
+ * idle for a privileged task, and requests with all tags that are not served then would
+ * block it.
  */
 #define WRAIS_READS_LEAVE	4
 #define WRAIS_EXEMPT_LEAVE	8
 
-/* How many of @tags may be in use where @left are left free? One may. */
+/* How many of @tags may be in use where @left are left free? At least one. */
 static inline unsigned int wrais_all_but(unsigned int tags, unsigned int left)
 {
 	return tags - min(left, tags - 1);
@@ -283,7 +277,7 @@ static inline unsigned int wrais_tags_for_exempt(unsigned int tags)
 	return wrais_all_but(tags, max(tags / WRAIS_EXEMPT_LEAVE, 1U));
 }
 
-/* How many tags of a device may be in use when a read that is not privileged takes one? */
+/* How many tags of a device may be in use when an unprivileged read takes one? */
 static inline unsigned int wrais_read_tags(struct request_queue *queue)
 {
 #ifdef CONFIG_BFQ_WRAIS_TAGS

@@ -2,11 +2,10 @@
 /*
  * Copies of metadata buffers.
  *
- * jbd2 writes a metadata buffer to the journal from where it is, and whoever
- * wants to change it meanwhile sleeps (BH_Shadow). If the committing transaction
- * has a copy (b_frozen_data), that is what it writes, and nobody sleeps. Let it
- * make copies while privileged tasks use that journal: which buffers they will
- * want cannot be known, but a commit has few.
+ * jbd2 writes a metadata buffer to the journal in place, and a task that wants to change
+ * it meanwhile sleeps (BH_Shadow). If the committing transaction has a copy
+ * (b_frozen_data), jbd2 writes that, and no task sleeps. So it makes copies while
+ * privileged tasks use that journal: their next buffers are unknown, but a commit has few.
  */
 
 #include <linux/export.h>
@@ -15,7 +14,7 @@
 
 #include "internal.h"
 
-/* For how long after it started a handle a privileged task may come back. */
+/* How long after its last handle a privileged task may come back. */
 #define WRAIS_RETURN_FOR		(5 * HZ)
 /* The copies that a commit makes: memory, and time under b_state_lock. */
 #define WRAIS_COPIES_MAX	256

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where privileged requests go in BFQ.
+ * The queues of privileged requests in BFQ.
  *
- * A bio is privileged if it has the real-time I/O class: from its task, from
- * the request that it is part of (AIO, io_uring), or from io.wrais (wrais.c).
- * Whoever brings it to the scheduler, device mapper and loop among them, its
- * class comes with it.
+ * A bio is privileged if it has the real-time I/O class: from its task, from the request
+ * that it is part of (AIO, io_uring), or from io.wrais (wrais.c). The class comes with the
+ * bio, also by way of device mapper and loop.
  *
- * Its queue is one of its own: of the real-time class, which BFQ serves before
- * all others, and in the root group, because the class counts among the queues
- * of a group only; and its weight is raised from its beginning on. BFQ neither
- * merges it with queues of others nor changes its weight for what it looks
- * like. As only privileged requests ever go there, a change of privilege holds
- * from the next request on and there is no race with it.
+ * Its queue is one of its own: of the real-time class, which BFQ serves before all others,
+ * and in the root group, because the class counts among the queues of a group only; and
+ * its weight is raised from its beginning on. BFQ neither merges it with other queues nor
+ * adapts its weight. As only privileged requests ever enter it, a change of privilege
+ * holds from the next request on, without a race.
  *
- * The requests of a journal's thread have a queue of their own as well: they
- * must be known from those of others (inherit.c).
+ * The requests of a journal's thread have a queue of their own as well, to tell them apart
+ * (inherit.c).
  */
 
 #include <linux/backing-dev-defs.h>
@@ -26,13 +24,13 @@
 #include "internal.h"
 
 /*
- * Above what BFQ gives to soft real-time queues (30 x 100). It counts among
- * privileged queues for nothing, as they all have it; but BFQ keeps the device
- * idle for a raised queue for longer, injects less, and does not expire it.
+ * Above what BFQ gives to soft real-time queues (30 x 100). Privileged queues all have it,
+ * so that it changes nothing among them; but BFQ keeps the device idle for a raised queue
+ * for longer, injects less, and does not expire it.
  */
 #define WRAIS_COEFF	30000
 
-/* Does somebody count himself in there who waits for its I/O? */
+/* Does a privileged task wait for this thread's I/O? */
 static bool wrais_is_carrier(const struct bfq_io_cq *bic)
 {
 	return wrais_on(WRAIS_INHERIT) && READ_ONCE(bic->icq.ioc->wrais_waits.carrier);
@@ -60,11 +58,7 @@ static void wrais_set_ioprio(struct bfq_queue *bfqq, int ioprio)
 	bfqq->entity.prio_changed = 1;
 }
 
-/**
- * wrais_raise() - raise a queue of privileged requests for as long as it exists
- * @bfqq: the queue, with its bfqd locked; it has never been busy
- * @bic: who brings its requests
- */
+/* Raise a new queue of privileged requests, which @bic brings, for all its life. */
 void wrais_raise(struct bfq_queue *bfqq, const struct bfq_io_cq *bic)
 {
 	if (wrais_is_carrier(bic))
@@ -75,9 +69,9 @@ void wrais_raise(struct bfq_queue *bfqq, const struct bfq_io_cq *bic)
 }
 
 /**
- * wrais_prepare() - a request comes to a queue that is kept apart
+ * wrais_prepare() - a request comes to a separate queue
  * @bfqq: the queue, with its bfqd locked; the request is not queued yet
- * @bic: who brings it
+ * @bic: brings it
  * @bio: the request's first bio
  */
 void wrais_prepare(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio)

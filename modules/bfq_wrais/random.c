@@ -2,16 +2,14 @@
 /*
  * Reads at random.
  *
- * A task that reads small pieces from all over the device keeps it busy with
- * little to show for it. A start-up may. Who goes on gives the device up by and
- * by, if the others want it, until random_pct of it are left: what it has used
- * for such reads, less a tenth of the time that has passed, is free up to a
+ * A task that reads small pieces from all over the device occupies it for few bytes. A
+ * start-up may. Later its share falls gradually to random_pct, if the others want the
+ * rest: its use for such reads, less a tenth of the time that has passed, is free up to a
  * third of floor_window_ms, and costs the most from a half on.
  *
- * What the others are owed for it is the debt of its queue, so that another
- * privileged task does not pay: nobody is paid while one has a request who owes
- * nothing. Accounts are in device time, between two completions or from when
- * the device had nothing to do, so that no model of the device is needed.
+ * The others' claim is a debt of that queue alone: it is not served while a privileged
+ * queue without debt has a request. Accounts are in device time, between two completions
+ * or from when the device had nothing to do, so that no model of the device is needed.
  *
  * Locking: all of it under bfqd->lock.
  */
@@ -28,12 +26,12 @@
 #define WRAIS_RANDOM_SECTORS	64
 /* Of a queue's last 32 requests, those that make it seek, as in BFQQ_SEEKY(). */
 #define WRAIS_SEEKS		19
-/* Of the window: what is free, and within how much more it is given up. */
+/* Parts of the window: what is free, and the range in which the share falls. */
 #define WRAIS_FREE_PART		3
 #define WRAIS_GIVE_UP_PART	6
-/* What is forgotten, a part of the time that passes. */
+/* The part of the passing time that is forgotten. */
 #define WRAIS_FORGET_PART	10
-/* The most that is owed either way. */
+/* The largest debt either way. */
 #define WRAIS_DEBT_MAX		(100 * NSEC_PER_MSEC)
 /* No request takes longer; a part may have been switched on while one was under way. */
 #define WRAIS_SPENT_MAX		NSEC_PER_SEC
@@ -41,10 +39,10 @@
 unsigned int wrais_random_pct = 30;
 
 /**
- * wrais_random_lost() - what a task that reads at random leaves to the others
- * @used_ns: what it has used for that
+ * wrais_random_lost() - the share that a random reader leaves to the others
+ * @used_ns: its use for random reads
  * @window_ns: the window
- * @pct: what it keeps at least [percent]
+ * @pct: its least share [percent]
  *
  * Return: percent, less than 100.
  */
@@ -57,11 +55,7 @@ unsigned int wrais_random_lost(u64 used_ns, u64 window_ns, unsigned int pct)
 	return div64_u64(min(over_ns, give_up_ns) * (100 - pct), give_up_ns);
 }
 
-/**
- * wrais_in_debt() - are the others owed something for a queue?
- * @q: of the queue
- * @others_ns: what the others have used of the device
- */
+/* Does the queue have a debt, at that device time of the others? */
 bool wrais_in_debt(const struct wrais_queue *q, u64 others_ns)
 {
 	return q->debt_ns > (s64)(others_ns - q->paid_ns);
@@ -73,11 +67,11 @@ static s64 wrais_within_debt_max(s64 debt_ns)
 }
 
 /**
- * wrais_random_spend() - a queue has used the device for a read at random
+ * wrais_random_spend() - a queue has used the device for a random read
  * @q: of the queue
  * @now_ns: when
  * @spent_ns: for how long
- * @others_ns: what the others have used of the device
+ * @others_ns: the others' use of the device
  */
 void wrais_random_spend(struct wrais_queue *q, u64 now_ns, u64 spent_ns, u64 others_ns)
 {
@@ -95,11 +89,7 @@ void wrais_random_spend(struct wrais_queue *q, u64 now_ns, u64 spent_ns, u64 oth
 	q->paid_ns = others_ns;
 }
 
-/**
- * wrais_random_dispatched() - a request goes to the device
- * @bfqq: its queue, with its bfqd locked
- * @rq: the request
- */
+/* A request goes to the device. */
 void wrais_random_dispatched(struct bfq_queue *bfqq, struct request *rq)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
@@ -113,11 +103,7 @@ void wrais_random_dispatched(struct bfq_queue *bfqq, struct request *rq)
 			     hweight32(bfqq->seek_history) > WRAIS_SEEKS;
 }
 
-/**
- * wrais_random_completed() - a request is done
- * @bfqq: its queue, with its bfqd locked
- * @now_ns: when
- */
+/* A request is completed. */
 void wrais_random_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;

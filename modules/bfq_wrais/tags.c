@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose requests BFQ does not limit.
+ * Requests that BFQ does not limit.
  *
- * bfq_limit_depth() leaves few tags to async I/O and to sync writes, and one to
- * who uses more than its share. The flusher keeps a journal handle open while
- * it submits megabytes: where it waits for a tag, the commit waits for its
- * handle, and a privileged task that starts a handle for the commit. Such a
- * task is exempt, whoever it is, and so are metadata.
+ * bfq_limit_depth() leaves few tags to async I/O and to sync writes, and one to a task
+ * that uses more than its share. The flusher keeps a journal handle open while it submits
+ * megabytes: where it waits for a tag, the commit waits for its handle, and a privileged
+ * task that starts a handle waits for the commit. Any task with a handle is exempt, and so
+ * are metadata.
  *
- * With the io controller each cgroup has a flusher, and they compete for the
- * tags that are left to all of them. What it writes is under writeback before it
- * has a tag, and nobody else can write it then. Where the privileged may wait
- * for that, a cgroup has as many tags as are left to all.
+ * With the io controller each cgroup has a flusher, and they compete for the tags that are
+ * left to all of them. A page is under writeback before its request has a tag, and no
+ * other task can write it then. Where a privileged task may wait for that, a cgroup has as
+ * many tags as are left to all.
  */
 
 #include <linux/backing-dev-defs.h>
@@ -22,9 +22,9 @@
 #include "blk-mq.h"
 #include "internal.h"
 
-/* Of the tags, what may be taken by only writes, a part of them. */
+/* The part of the tags that writes alone may take. */
 #define WRAIS_ONLY_WRITES_PART	4
-/* Of the tags, what may be in use where reads of the others are to have one. */
+/* The part of the tags that may be in use when reads of the others take one. */
 #define WRAIS_READS_PART	2
 
 /* Has the flusher of its cgroup fewer requests there than it would have alone? */
@@ -36,7 +36,7 @@ static bool wrais_group_has_room(struct bfq_data *bfqd, const struct bio *bio)
 
 	pd = bio->bi_blkg ? blkg_to_pd(bio->bi_blkg, &blkcg_policy_bfq) : NULL;
 	bfqg = pd ? container_of(pd, struct bfq_group, pd) : bfqd->root_group;
-	/* What the root group has is not counted, and it has nobody above it. */
+	/* The root group's requests are not counted, and it has no parent. */
 	return bfqg != bfqd->root_group &&
 	       READ_ONCE(bfqg->entity.allocated) < bfqd->async_depths[1][0];
 #else
@@ -55,9 +55,9 @@ static bool wrais_is_of_use(struct bfq_data *bfqd, const struct bio *bio)
 
 /*
  * Is it the only sync write of the current task, while queues are raised? The limit is of
- * all tags in use, not of those that writes have: as long as the privileged hold more, the
- * fsync of another task would find none. Each busy queue has one of these at the most, so
- * that there is a bound for all of them.
+ * all tags in use, not of those of writes: while privileged requests exceed it, the fsync
+ * of another task would find none. Each busy queue has at most one of these, so that there
+ * is a bound for all of them.
  */
 static bool wrais_is_only_write(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 				const struct bio *bio)
@@ -80,7 +80,7 @@ static bool wrais_is_only_write(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 	return only;
 }
 
-/* A privileged task asks for a tag: while it waits for one it does not think. */
+/* A privileged task waits for a tag: that is no pause of the task. */
 static void wrais_note_asks(struct bfq_data *bfqd, struct bfq_io_cq *bic)
 {
 	struct bfq_queue *bfqq;
@@ -101,11 +101,11 @@ static void wrais_note_asks(struct bfq_data *bfqd, struct bfq_io_cq *bic)
 /**
  * __wrais_tag_exempt() - is the current task exempt from the limits?
  * @bfqd: the device, not locked; its queue is in use
- * @bic: what the task has there, or NULL if it has not done I/O there
+ * @bic: the task's context there, or NULL if it has not done I/O there
  * @data: of the request that it is about to get, with its first bio
  *
- * A flusher with an open handle would take all tags that there are, and so would that of a
- * privileged cgroup.
+ * A flusher with an open handle would take all tags, and so would that of a privileged
+ * cgroup.
  */
 bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 			struct blk_mq_alloc_data *data)
@@ -128,13 +128,13 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 }
 
 /**
- * __wrais_least_tags() - what a queue with more requests than its part is left
+ * __wrais_least_tags() - the tags that a queue with more requests than its share may use
  * @bfqd: the device, not locked
- * @opf: what it is about to get a request for
+ * @opf: operation of its next request
  *
- * What raised queues weigh makes the part of the others nothing. With one tag for each word
- * of the bitmap left to all of them, who is awake takes it from who sleeps for it, for as
- * long as there is somebody raised. Reads wait in BFQ instead, which knows who is next.
+ * Raised queues weigh so much that every other share rounds to nothing. With one tag for
+ * each word of the bitmap left to all others, running tasks take it from sleeping ones
+ * while a queue is raised. Reads wait in BFQ instead, which knows their order.
  *
  * Return: how many of the tags may be in use.
  */
@@ -146,10 +146,10 @@ unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
 }
 
 /**
- * __wrais_read_tags() - how many tags may be in use when others read
+ * __wrais_read_tags() - how many tags may be in use when the others read
  * @queue: of the device, in use
  *
- * As long as nobody is privileged there, BFQ has something to choose from.
+ * Without privileged tasks BFQ has enough requests to choose from.
  *
  * Return: how many of the tags.
  */

@@ -51,7 +51,7 @@ TRACE_EVENT(wrais_turn,
 				       { WRAIS_THINK_TURNS, "think" }))
 );
 
-/* What becomes of a writer that is to be throttled; pages. */
+/* The verdict on a writer that is to be throttled; pages. */
 TRACE_EVENT(wrais_throttle,
 	    TP_PROTO(enum wrais_event verdict, unsigned long dirty, unsigned long thresh),
 	    TP_ARGS(verdict, dirty, thresh),

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is served out of turn.
+ * Requests that are served out of turn.
  *
- * A raised queue goes before all others, and BFQ keeps the device idle for it
- * while it is about to come back. These requests are dispatched all the
- * same, as BFQ injects requests into the service of another queue:
- *  - what the others are owed (floor.c, random.c), and what of theirs is overdue;
- *  - I/O that a privileged task waits for (inherit.c); where a raised queue has
- *    a request, too, they share the device;
- *  - those of another raised queue while the one in service has none: the
- *    threads of an application wait for each other;
- *  - one request of the others while the raised queue thinks, if it has taken
- *    longer than WRAIS_THINK_NS to come back for WRAIS_THINKS times in a row.
+ * A raised queue goes before all others, and BFQ keeps the device idle for it while its
+ * next request is expected. These requests are dispatched nevertheless, as BFQ injects
+ * requests into the service of another queue:
+ * - the deficit of the others (floor.c, random.c), and their overdue requests;
+ * - I/O that a privileged task waits for (inherit.c); it shares the device with the requests
+ *   of a raised queue;
+ * - those of another raised queue while the one in service has none: the threads of an
+ *   application wait for each other;
+ * - one request of the others while the raised queue pauses, if it has taken longer than
+ *   WRAIS_THINK_NS to come back for WRAIS_THINKS times in a row.
  *
  * Locking: all of it under bfqd->lock. Scans are bounded by WRAIS_SCAN.
  */
@@ -23,35 +23,31 @@
 #include "internal.h"
 #include "trace.h"
 
-/* A raised queue that thinks for less has the device kept idle for it. */
+/* The device is kept idle for a raised queue that pauses for less. */
 #define WRAIS_THINK_NS		NSEC_PER_MSEC
 /*
- * While a privileged task waits for the journal, the others stay out for so
- * long after each request of the commit: an fsync is a chain of requests, and
- * behind each gap in it one of theirs would take the device.
+ * While a privileged task waits for the journal, other requests are held back for this
+ * long after each request of the commit, which is a chain of them.
  */
 #define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
-/* How long writeback is of use to somebody privileged who was to wait for it. */
+/* How long writeback is exempt after a privileged writer had to wait for it. */
 #define WRAIS_WRITES_FOR	HZ
 /*
- * How long a request of the others is left alone that may be waited for by those who
- * wait for its owner. A commit is a chain of some.
+ * How long a request of the others waits at most if other tasks may wait for its owner. A
+ * commit is a chain of several.
  */
 #define WRAIS_OVERDUE_NS	(100 * NSEC_PER_MSEC)
-/* How often one of these is looked for. */
+/* How often such a request is searched. */
 #define WRAIS_LOOK_NS		NSEC_PER_MSEC
-/* How often in a row it has to think for longer. */
+/* How many longer pauses in a row count. */
 #define WRAIS_THINKS		2
-/* Queues that are looked at to find one: who has been served longest ago first. */
+/* Queues that a scan tests, the one served longest ago first. */
 #define WRAIS_SCAN		64
 
-/**
- * wrais_note_think() - a request comes to a raised queue
- * @bfqq: the queue, with its bfqd locked; the request is not queued yet
- */
+/* A request arrives at a raised queue, which is under bfqd->lock; it is not queued yet. */
 void wrais_note_think(struct bfq_queue *bfqq)
 {
-	/* Until it asks for a tag, if it has not got one with another request. */
+	/* Until it waits for a tag, if another request has not left it one. */
 	u64 until_ns = bfqq->wrais.asked_ns ?: blk_time_get_ns();
 	/* Under a plug the clock can be behind the last completion. */
 	s64 think_ns = until_ns - bfqq->ttime.last_end_request;
@@ -68,7 +64,7 @@ static struct wrais_bdi *wrais_bdi(struct bfq_data *bfqd)
 	return &bfqd->queue->disk->bdi->wrais;
 }
 
-/* Who waits for a page of the writeback that a queue has, or NULL if not known. */
+/* The count of tasks that wait for a page of the queue's writeback, or NULL if not known. */
 static struct wrais_waits *wrais_folio_waits(struct bfq_queue *bfqq)
 {
 #if defined(CONFIG_BFQ_GROUP_IOSCHED) && defined(CONFIG_BFQ_WRAIS_INHERIT)
@@ -79,8 +75,8 @@ static struct wrais_waits *wrais_folio_waits(struct bfq_queue *bfqq)
 }
 
 /*
- * Is it the writeback of a cgroup of whose pages somebody privileged waits for one? That of
- * the root cgroup is everybody's.
+ * Does a privileged task wait for a page of this cgroup? The writeback of the root cgroup
+ * serves all tasks.
  */
 static bool wrais_has_folio(struct bfq_queue *bfqq)
 {
@@ -90,7 +86,7 @@ static bool wrais_has_folio(struct bfq_queue *bfqq)
 	       bfqq_group(bfqq) != bfqq->bfqd->root_group && wrais_is_waited(waits);
 }
 
-/* Also of the root cgroup: beside a privileged reader its writeback may not go for long. */
+/* The same, also in the root cgroup: a privileged reader may delay its writeback for long. */
 static bool wrais_has_folio_long(struct bfq_queue *bfqq)
 {
 	struct wrais_waits *waits = wrais_folio_waits(bfqq);
@@ -98,7 +94,7 @@ static bool wrais_has_folio_long(struct bfq_queue *bfqq)
 	return waits && wrais_is_waited_long(waits);
 }
 
-/* Somebody privileged waits for metadata, and the queue has some, which BFQ chooses first. */
+/* A privileged task waits for metadata, and the queue has some, which BFQ chooses first. */
 static bool wrais_has_metadata(struct bfq_queue *bfqq)
 {
 	return bfqq->meta_pending && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->metadata);
@@ -109,17 +105,15 @@ static bool wrais_waits_for_journal(struct bfq_data *bfqd)
 	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
 }
 
-/* Writeback has the tags, and somebody with a handle waits for one. */
+/* Writeback has the tags, and a task with a handle waits for one. */
 static bool wrais_keeps_tags(struct bfq_queue *bfqq)
 {
 	return !bfq_bfqq_sync(bfqq) && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->tags);
 }
 
-/**
- * wrais_is_waited_for() - does somebody privileged wait for a queue's requests?
- * @bfqq: the queue, with its bfqd locked
- *
- * A queue that several tasks share has no bic, and is nobody's.
+/*
+ * Does a privileged task wait for a request of the queue? A queue that several tasks share
+ * has no bic, and counts for none of them.
  */
 bool wrais_is_waited_for(struct bfq_queue *bfqq)
 {
@@ -135,21 +129,15 @@ bool wrais_is_waited_for(struct bfq_queue *bfqq)
 	return bfqq->bic && wrais_is_waited(&bfqq->bic->icq.ioc->wrais_waits);
 }
 
-/**
- * wrais_is_unraised() - does nobody privileged wait for a queue's requests now?
- * @bfqq: the queue, with its bfqd locked
- */
+/* Is the queue neither raised nor waited for by a privileged task? */
 bool wrais_is_unraised(struct bfq_queue *bfqq)
 {
 	return !bfq_bfqq_wrais(bfqq) && !wrais_is_waited_for(bfqq) && !wrais_has_folio(bfqq);
 }
 
-/**
- * wrais_is_other() - are a queue's requests of no use to the privileged?
- * @bfqq: the queue, with its bfqd locked
- *
- * Writeback is of use where the privileged write so much that they have to wait
- * for it from time to time.
+/*
+ * Do the queue's requests serve no privileged task? Writeback does if privileged writers
+ * sometimes have to wait for it.
  */
 bool wrais_is_other(struct bfq_queue *bfqq)
 {
@@ -160,13 +148,13 @@ bool wrais_is_other(struct bfq_queue *bfqq)
 
 typedef bool (*wrais_kind_fn)(struct bfq_queue *bfqq);
 
-/* What a queue with requests has had longest. */
+/* A kind of queue. */
 static struct request *wrais_head(struct bfq_queue *bfqq)
 {
 	return list_first_entry(&bfqq->fifo, struct request, queuelist);
 }
 
-/* @bfqq, if it is of that kind and has waited for longer than @oldest. */
+/* Return @bfqq if it is of that kind and has waited longer than @oldest. */
 static struct bfq_queue *wrais_older(struct bfq_queue *bfqq, struct bfq_queue *oldest,
 				     wrais_kind_fn is_wanted)
 {
@@ -177,8 +165,8 @@ static struct bfq_queue *wrais_older(struct bfq_queue *bfqq, struct bfq_queue *o
 }
 
 /*
- * The queue of that kind which has a request that has waited longest, or NULL. The one
- * in service is not in the list.
+ * The queue of that kind with the request that has waited longest, or NULL. The queue in
+ * service is not in the list.
  */
 static struct bfq_queue *wrais_oldest(struct bfq_data *bfqd, wrais_kind_fn is_wanted)
 {
@@ -196,21 +184,21 @@ static struct bfq_queue *wrais_oldest(struct bfq_data *bfqd, wrais_kind_fn is_wa
 	return oldest;
 }
 
-/* Who is paid what the others are owed. */
+/* The queue that gets the deficit of the others. */
 static struct bfq_queue *wrais_paid(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_other);
 
 	/*
-	 * Who reads close to each other shares a queue. BFQ looks for what has waited too
-	 * long once in each service, of which it has none here.
+	 * Tasks that read close to each other share a queue. BFQ tests for requests that
+	 * have waited too long once in each service, of which there is none here.
 	 */
 	if (bfqq && blk_time_get_ns() >= wrais_head(bfqq)->fifo_time)
 		bfqq->next_rq = wrais_head(bfqq);
 	return bfqq;
 }
 
-/* Somebody who waits for the journal comes back when that is done. */
+/* A task that waits for the journal comes back when the commit is done. */
 static bool wrais_thinks(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = bfqd->in_service_queue;
@@ -225,11 +213,7 @@ static bool wrais_is_raised(struct bfq_queue *bfqq)
 	return bfq_bfqq_wrais(bfqq);
 }
 
-/**
- * wrais_completed() - a request is done
- * @bfqq: its queue, with its bfqd locked
- * @now_ns: when
- */
+/* A request is completed; under bfqd->lock. */
 void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
 	if (!wrais_is_unraised(bfqq))
@@ -242,10 +226,10 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 }
 
 /*
- * The privileged queue in service is about to have its next request: BFQ waits for it, but
- * would inject others' requests meanwhile where several queues are raised, or once it has
- * seen it think for long, of which it hears nothing new as long as the queue always has a
- * request. That is done when it thinks, and what it waits for is served.
+ * The privileged queue in service is about to have its next request. BFQ waits for it, but
+ * injects other requests meanwhile if several queues are raised, or after a long pause of
+ * the task, which BFQ does not measure again while the queue always has a request. Pauses
+ * and waits are handled above.
  */
 static bool wrais_is_expected(struct bfq_data *bfqd)
 {
@@ -256,10 +240,7 @@ static bool wrais_is_expected(struct bfq_data *bfqd)
 	       (bfq_bfqq_wait_request(bfqq) || bfqq->dispatched);
 }
 
-/**
- * wrais_plugs() - is the device kept idle for what is about to come?
- * @bfqd: the device, locked; wrais_out_of_turn() has found nothing
- */
+/* Is the device kept idle for an expected request? wrais_out_of_turn() has found nothing. */
 bool wrais_plugs(struct bfq_data *bfqd)
 {
 	if (wrais_on(WRAIS_RAISE) &&
@@ -271,7 +252,7 @@ bool wrais_plugs(struct bfq_data *bfqd)
 	    wrais_oldest(bfqd, wrais_is_raised))
 		return false;
 
-	/* Nobody else may be there to come back. */
+	/* No other task may come back. */
 	blk_mq_delay_run_hw_queues(bfqd->queue, WRAIS_PLUG_NS / NSEC_PER_MSEC + 1);
 	return true;
 }
@@ -282,15 +263,15 @@ static struct bfq_queue *wrais_let(struct bfq_queue *bfqq, enum wrais_event why)
 
 	wrais_count(why);
 	trace_wrais_turn(bfqd->queue, bfqq->pid, why);
-	/* It is looked at last the next time. */
+	/* The next scan tests it last. */
 	if (bfqq != bfqd->in_service_queue)
 		list_move(&bfqq->bfqq_list, &bfqd->active_list[bfqq->actuator_idx]);
 	return bfqq;
 }
 
 /*
- * What a privileged task waits for, or NULL: a raised queue that has a request
- * goes first unless it has got more.
+ * The queue that a privileged task waits for, or NULL: a raised queue that has a request
+ * goes first unless it has had more.
  */
 static struct bfq_queue *wrais_waited_for(struct bfq_data *bfqd)
 {
@@ -309,8 +290,8 @@ static struct bfq_queue *wrais_waited_for(struct bfq_data *bfqd)
 }
 
 /*
- * Writeback of a page that a privileged task waits for, or NULL: an fsync waits
- * for pages that it writes itself as well, so that these go first.
+ * Writeback of a page that a privileged task waits for, or NULL. An fsync also waits for
+ * pages that it writes itself, which go first.
  */
 static struct bfq_queue *wrais_folio_waited_for(struct bfq_data *bfqd)
 {
@@ -343,10 +324,10 @@ static struct bfq_queue *wrais_behind(struct bfq_data *bfqd)
 }
 
 /*
- * The privileged among themselves. They wait for one of them that is behind (fair.c).
- * Where the queue in service has no request and another one has, that is served next, and
- * the device is kept idle for it afterwards. Not on a disk with a seek, where who reads one
- * after the other is worth waiting for.
+ * Privileged queues among themselves wait for one of them that is behind (fair.c). Where
+ * the queue in service has no request and another one has, that is served next, and the
+ * device is kept idle for it afterwards. Not on a disk with a seek, where it pays to wait
+ * for the next request of one reader.
  */
 static void wrais_let_fellow(struct bfq_data *bfqd)
 {
@@ -368,7 +349,7 @@ static void wrais_let_fellow(struct bfq_data *bfqd)
 	bfq_bfqq_expire(bfqd, bfqq, false, BFQQE_NO_MORE_REQUESTS);
 }
 
-/* Metadata, which somebody with a handle wants to change, or what has the tag that he needs. */
+/* Metadata that a task with a handle wants to change, or writeback with the tag it needs. */
 static bool wrais_keeps_handle(struct bfq_queue *bfqq)
 {
 	if (!wrais_on(WRAIS_INHERIT) || !wrais_overdue_may_go(&bfqq->bfqd->wrais, false))
@@ -379,9 +360,9 @@ static bool wrais_keeps_handle(struct bfq_queue *bfqq)
 }
 
 /*
- * A request that has waited for too long, and for which somebody waits who may hold a lock
- * or a transaction: a write, or a read of metadata. Of one who does hold one it is known at
- * once.
+ * A request of the others that has waited too long while its owner may hold a lock or a
+ * transaction: a write, or a read of metadata. It is overdue at once if the owner is known
+ * to hold one.
  */
 static bool wrais_is_overdue(struct bfq_queue *bfqq)
 {
@@ -394,7 +375,7 @@ static bool wrais_is_overdue(struct bfq_queue *bfqq)
 		blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS);
 }
 
-/* Most of the time there is none. */
+/* Usually there is none. */
 static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 {
 	struct wrais_device *dev = &bfqd->wrais;
@@ -418,7 +399,7 @@ static bool wrais_is_solvent(struct bfq_queue *bfqq)
 	       !wrais_in_debt(&bfqq->wrais, bfqq->bfqd->wrais.others_ns);
 }
 
-/* Is what the privileged want now only reads at random that have to be paid for? */
+/* Are the requests of privileged tasks only random reads with a deficit? */
 static bool wrais_random_owes(struct bfq_data *bfqd)
 {
 	struct bfq_queue *debtor = bfqd->in_service_queue;
@@ -432,7 +413,7 @@ static bool wrais_random_owes(struct bfq_data *bfqd)
 	return bfqd->wrais.debtors;
 }
 
-/* Whose turn it is because the others are owed something, or NULL. */
+/* The queue that is due because of the deficit of the others, or NULL. */
 static struct bfq_queue *wrais_owed(struct bfq_data *bfqd)
 {
 	bool floor, random;
@@ -452,12 +433,7 @@ static struct bfq_queue *wrais_owed(struct bfq_data *bfqd)
 	return bfqq ? wrais_let(bfqq, floor ? WRAIS_FLOOR_TURNS : WRAIS_RANDOM_TURNS) : NULL;
 }
 
-/**
- * wrais_out_of_turn() - whose request comes next, if not in turn
- * @bfqd: the device, locked
- *
- * Return: a queue with a request, or NULL to go on as ever.
- */
+/* The queue that is served next out of turn, or NULL to go on as BFQ does; under bfqd->lock. */
 struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = wrais_owed(bfqd);

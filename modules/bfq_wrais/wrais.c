@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is privileged, and how often it mattered.
+ * Which tasks are privileged, and how often it mattered.
  *
- * The gate: what makes a task privileged must not be for the taking, since a
- * privileged task goes before everybody else. That is the real-time I/O class,
- * which needs CAP_SYS_ADMIN or CAP_SYS_NICE, and membership of a cgroup whose
- * io.wrais attribute somebody with CAP_SYS_ADMIN has set. BE/0 is not enough:
- * anybody can have it.
+ * A privileged task goes before all others, so privilege needs a capability: the real-time
+ * I/O class needs CAP_SYS_ADMIN or CAP_SYS_NICE, and the io.wrais attribute of a cgroup
+ * CAP_SYS_ADMIN. BE/0 is not enough: any task may set it.
  */
 
 #include <linux/backing-dev-defs.h>
@@ -45,20 +43,14 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);
 
-/**
- * wrais_count() - count an event
- * @event: what has happened; any context
- */
+/* Count an event; any context. */
 void wrais_count(enum wrais_event event)
 {
 	this_cpu_inc(wrais_events[event]);
 }
 EXPORT_SYMBOL_GPL(wrais_count);
 
-/**
- * wrais_total() - how often it has happened since boot
- * @event: what is counted
- */
+/* How often it has happened since boot. */
 u64 wrais_total(enum wrais_event event)
 {
 	u64 total = 0;
@@ -69,25 +61,21 @@ u64 wrais_total(enum wrais_event event)
 	return total;
 }
 
-/**
- * wrais_current_privileged() - is the current task privileged?
- *
- * Process context. Only to be asked behind wrais_on().
- */
+/* Is the current task privileged? Process context; call it behind wrais_on(). */
 bool wrais_current_privileged(void)
 {
 	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ||
 	       wrais_cgroup_has_task(current);
 }
 
-/* Is it for another reason than its class? What nobody waits for is not. */
+/* Is it for another reason than its class? An async bio without waiters is not. */
 static bool wrais_makes_privileged(const struct bio *bio)
 {
 	return op_is_sync(bio->bi_opf) &&
 	       (wrais_cgroup_has_bio(bio) || wrais_current_is_waited_for());
 }
 
-/* With the level that it has, or else that of a task which has none. */
+/* With its own level, or else that of a task without one. */
 static void wrais_give_class(struct bio *bio)
 {
 	int level = IOPRIO_PRIO_LEVEL(bio->bi_ioprio);

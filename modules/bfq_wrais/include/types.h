@@ -10,14 +10,14 @@
 struct backing_dev_info;
 
 /**
- * struct wrais_waits - how many tasks sleep for somebody's I/O
- * @waiters: so many
+ * struct wrais_waits - how many tasks wait for this I/O
+ * @waiters: their number
  * @since: when the last of them began [jiffies]
- * @carrier: of an I/O context: others wait for its I/O, so that it must be known
- *	whose it is; written once, before anybody waits
+ * @carrier: of an I/O context: other tasks wait for its I/O, which must be
+ *	recognisable; written once, before the first wait
  *
- * Both are read without a lock: a request that is served in the wrong order for
- * a moment is harmless.
+ * Both are read without a lock: a request that is served in the wrong order for a moment
+ * is harmless.
  */
 struct wrais_waits {
 	atomic_t waiters;
@@ -27,15 +27,15 @@ struct wrais_waits {
 
 /**
  * struct wrais_bdi - privileged I/O to a device
- * @active_at: when somebody privileged used it last [jiffies]; 0 if never
- * @written_at: when somebody privileged was to wait for its writeback last
- * @flusher: who waits until its dirty pages are written
- * @journal: who waits for a journal on it
- * @metadata: who waits for a buffer of it that is read or written
- * @handles: who waits for one with a handle of a journal, and is not privileged
- * @tags: who waits for a tag with a handle of a journal
+ * @active_at: when a privileged task last used it [jiffies]; 0 if never
+ * @written_at: when a privileged task last had to wait for its writeback
+ * @flusher: tasks that wait until its dirty pages are written
+ * @journal: tasks that wait for a journal on it
+ * @metadata: tasks that wait for a buffer of it that is read or written
+ * @handles: unprivileged tasks that wait for one with a handle of a journal
+ * @tags: tasks that wait for a tag with a handle of a journal
  * @below: where its pages are dirty again once they are written, or NULL; it does
- *	not change while anybody has the device open for writing
+ *	not change while the device is open for writing
  */
 struct wrais_bdi {
 	unsigned long active_at;

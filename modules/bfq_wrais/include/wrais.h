@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Privileged I/O: tasks whose owner wants them to read and write as if the
- * disk were idle. This is what fs/, mm/ and block/ ask and do for them; see
- * Documentation/block/bfq-wrais.rst.
+ * Privileged I/O: tasks that read and write as if the disk were idle. This is the
+ * interface for fs/, mm/ and block/; see Documentation/block/bfq-wrais.rst.
  *
- * Everything is behind a static key, off until kernel.wrais switches it on, so
- * that a kernel that does not use it pays nothing.
+ * All of it is behind a static key, off until kernel.wrais switches it on, so that it
+ * costs nothing while it is off.
  */
 #ifndef _LINUX_WRAIS_H
 #define _LINUX_WRAIS_H
@@ -26,10 +25,10 @@ struct request;
 struct request_queue;
 struct wrais_waits;
 
-/* What wrais_acts_for() returns if there is nothing to take back. */
+/* What wrais_acts_for() returns if there is nothing to restore. */
 #define WRAIS_ACTS_FOR_NOBODY	(-1)
 
-/* What can be switched off by itself, for experiments. */
+/* What can be switched off alone, for experiments. */
 enum wrais_part {
 	WRAIS_RAISE,
 	WRAIS_DIRTY,
@@ -64,7 +63,7 @@ extern struct static_key_false wrais_key;
 extern struct static_key_true wrais_keys[WRAIS_NR_PARTS];
 
 /**
- * wrais_enabled() - are privileges looked at?
+ * wrais_enabled() - are privileges switched on?
  */
 static __always_inline bool wrais_enabled(void)
 {
@@ -75,7 +74,7 @@ static __always_inline bool wrais_enabled(void)
  * wrais_on() - is a part in use?
  * @part: which one
  *
- * Return: whether privileges are looked at, and @part is not switched off.
+ * Return: whether privileges are switched on, and @part is not switched off.
  */
 static __always_inline bool wrais_on(enum wrais_part part)
 {
@@ -95,9 +94,7 @@ static inline bool wrais_on(enum wrais_part part) { return false; }
 
 #endif /* !CONFIG_BFQ_WRAIS */
 
-/*
- * block/blk-core.c, drivers/block/loop.c and drivers/md/dm-crypt.c: whose I/O it is.
- */
+/* block/blk-core.c, drivers/block/loop.c and drivers/md/dm-crypt.c: the class of I/O. */
 
 /**
  * wrais_submits() - the current task submits a bio
@@ -112,12 +109,12 @@ static inline void wrais_submits(struct bio *bio)
 }
 
 /**
- * wrais_goes_first() - may somebody privileged wait for a request or a bio?
+ * wrais_goes_first() - may a privileged task wait for a request or a bio?
  * @opf: its operation and flags
  * @ioprio: its I/O priority
  *
- * So it is with its own, and where metadata is read: that is done under the
- * locks of inodes, by the flusher as well.
+ * It may for its own, and for reads of metadata, which hold the locks of inodes; the
+ * flusher reads metadata as well.
  */
 static inline bool wrais_goes_first(blk_opf_t opf, unsigned short ioprio)
 {
@@ -127,12 +124,12 @@ static inline bool wrais_goes_first(blk_opf_t opf, unsigned short ioprio)
 }
 
 /**
- * wrais_acts_for() - the current kernel thread does what a request asks for
+ * wrais_acts_for() - the current kernel thread works for a request
  * @rq: the request
  *
- * Until wrais_acted() it is privileged, if the request is.
+ * The thread is privileged until wrais_acted(), if the request is.
  *
- * Return: what to hand to wrais_acted().
+ * Return: what to pass to wrais_acted().
  */
 static inline int wrais_acts_for(struct request *rq)
 {
@@ -155,9 +152,7 @@ static inline void wrais_acted(int own)
 #endif
 }
 
-/*
- * mm/page-writeback.c and drivers/block/loop.c: what a writer has to wait for.
- */
+/* mm/page-writeback.c and drivers/block/loop.c: what a writer has to wait for. */
 
 /**
  * enum wrais_room - what is left for a privileged writer
@@ -172,10 +167,10 @@ enum wrais_room {
 };
 
 /**
- * enum wrais_verdict - what becomes of a writer that is to be throttled
- * @WRAIS_SLEEP: it waits for as long as @pause says
+ * enum wrais_verdict - the verdict on a writer that is to be throttled
+ * @WRAIS_SLEEP: it waits for @pause
  * @WRAIS_PASS: it does not wait
- * @WRAIS_NAP: it waits for as long as @pause says, and is to ask again then
+ * @WRAIS_NAP: it waits for @pause, and is to call again then
  */
 enum wrais_verdict {
 	WRAIS_SLEEP,
@@ -206,7 +201,7 @@ wrais_has_room(unsigned long dirty, unsigned long thresh,
  * @bdi: the device that it writes to
  * @dirty: dirty pages of the domain that throttles it
  * @thresh: that domain's threshold [pages]
- * @room: what is left for the privileged
+ * @room: what is left for privileged writers
  * @start: when it began to wait [jiffies]
  * @max_pause: the longest that a writer sleeps at a time [jiffies]
  * @pause: how long it is to sleep [jiffies]; may be changed, unless it passes
@@ -234,7 +229,7 @@ bool __wrais_wants_copy(const struct journal_s *journal, int copies);
 #endif
 
 /**
- * wrais_handle_starts() - note that the current task starts a handle
+ * wrais_handle_starts() - record that the current task starts a handle
  * @journal: of this journal
  */
 static inline void wrais_handle_starts(struct journal_s *journal)
@@ -250,8 +245,8 @@ static inline void wrais_handle_starts(struct journal_s *journal)
  * @journal: that journal
  * @copies: how many copies the commit has made for us
  *
- * Return: whether a privileged task has been in that journal of late, so that
- * it may want to change the buffer while it is written.
+ * Return: whether a privileged task has recently used that journal, so that it may want to
+ * change the buffer while it is written.
  */
 static inline bool wrais_wants_copy(const struct journal_s *journal, int copies)
 {
@@ -262,9 +257,7 @@ static inline bool wrais_wants_copy(const struct journal_s *journal, int copies)
 	return false;
 }
 
-/*
- * Anywhere: whose I/O a privileged task sleeps for.
- */
+/* Anywhere: the I/O that a privileged task waits for. */
 
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
 bool __wrais_flusher_wait_begin(struct backing_dev_info *bdi);
@@ -288,10 +281,10 @@ static inline void wrais_journal_ends(struct journal_s *journal) { }
  * wrais_flusher_wait_begin() - the current task is about to sleep for writeback
  * @bdi: of this device
  *
- * Until wrais_flusher_wait_end(), the writeback of that device is served as if
- * it were privileged, if the current task is.
+ * Until wrais_flusher_wait_end(), the writeback of that device is served as if it were
+ * privileged, if the current task is.
  *
- * Return: what to hand to wrais_flusher_wait_end().
+ * Return: what to pass to wrais_flusher_wait_end().
  */
 static inline bool wrais_flusher_wait_begin(struct backing_dev_info *bdi)
 {
@@ -319,10 +312,10 @@ static inline void wrais_flusher_wait_end(struct backing_dev_info *bdi, bool wai
  * wrais_folio_wait_begin() - the current task is about to sleep for a folio
  * @folio: it is under writeback
  *
- * Until wrais_folio_wait_end(), the writeback of that cgroup to that device is
- * served as if it were privileged, if the current task is.
+ * Until wrais_folio_wait_end(), the writeback of that cgroup to that device is served as
+ * if it were privileged, if the current task is.
  *
- * Return: what to hand to wrais_folio_wait_end().
+ * Return: what to pass to wrais_folio_wait_end().
  */
 static inline struct blkcg_gq *wrais_folio_wait_begin(struct folio *folio)
 {
@@ -347,13 +340,14 @@ static inline void wrais_folio_wait_end(struct blkcg_gq *waited)
 
 /**
  * wrais_metadata_wait_begin() - the current task is about to sleep for a buffer
- * @bdev: of this device; it is read or written, or who can use it waits for that
+ * @bdev: of this device; the buffer is read or written, or a task that holds it
+ *	waits for that
  *
- * Until wrais_metadata_wait_end(), requests for metadata of that device are served as
- * if they were privileged, if the current task is; and before all others, within what
- * those have that are overdue, if it holds a handle.
+ * Until wrais_metadata_wait_end(), requests for metadata of that device are served as if
+ * they were privileged, if the current task is; and before all others, within the
+ * allowance for overdue requests, if it holds a handle.
  *
- * Return: what to hand to wrais_metadata_wait_end().
+ * Return: what to pass to wrais_metadata_wait_end().
  */
 static inline struct wrais_waits *wrais_metadata_wait_begin(struct block_device *bdev)
 {
@@ -379,13 +373,13 @@ static inline void wrais_metadata_wait_end(struct wrais_waits *waited)
 /**
  * wrais_tag_wait_begin() - the current task is about to sleep for a tag
  * @q: of this queue
- * @opf: what it wants to do; nothing is done for a sync request
+ * @opf: its operation; nothing is done for a sync request
  *
  * Until wrais_tag_wait_end(), writeback to that device goes first if the current task
- * holds a handle: as if it were privileged where somebody privileged waits for the
- * journal, or else within what the others have that is overdue.
+ * holds a handle: as if it were privileged where a privileged task waits for the journal,
+ * or else within the allowance for overdue requests.
  *
- * Return: what to hand to wrais_tag_wait_end().
+ * Return: what to pass to wrais_tag_wait_end().
  */
 static inline struct wrais_waits *wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
@@ -412,10 +406,10 @@ static inline void wrais_tag_wait_end(struct wrais_waits *waited)
  * wrais_journal_wait_begin() - the current task is about to sleep for a commit
  * @journal: of this journal
  *
- * Until wrais_journal_wait_end(), the I/O of that journal's thread is served as
- * if it were privileged, if the current task is.
+ * Until wrais_journal_wait_end(), the I/O of that journal's thread is served as if it were
+ * privileged, if the current task is.
  *
- * Return: what to hand to wrais_journal_wait_end().
+ * Return: what to pass to wrais_journal_wait_end().
  */
 static inline bool wrais_journal_wait_begin(struct journal_s *journal)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The bounds: how much memory the privileged may dirty, and when it is the
- * others' turn.
- */
+/* The bounds: how much memory privileged writers may dirty, and when it is the others' turn. */
 
 #include <kunit/test.h>
 #include <linux/backing-dev-defs.h>
@@ -15,22 +12,22 @@ static void bounds_headroom(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrais_headroom(0, 1000, 20), 0);
 	KUNIT_EXPECT_EQ(test, wrais_headroom(100, 1000, 20), 20);
 	KUNIT_EXPECT_EQ(test, wrais_headroom(100, 1000, 1), 1);
-	/* Whatever the threshold is, memory is the limit: of a group that of the group. */
+	/* Memory is the limit, whatever the threshold is: for a group the group's memory. */
 	KUNIT_EXPECT_EQ(test, wrais_headroom(800, 1000, 25), 1000 / 16);
 	KUNIT_EXPECT_EQ(test, wrais_headroom(ULONG_MAX / 100, 1000, 25), 1000 / 16);
 }
 
 static void bounds_room(struct kunit *test)
 {
-	/* The headroom is a quarter, unless somebody has set it. */
+	/* The headroom is a quarter by default. */
 	KUNIT_EXPECT_TRUE(test, wrais_has_room(999, 1000, 10000));
 	KUNIT_EXPECT_TRUE(test, wrais_has_room(1000, 1000, 10000));
 	KUNIT_EXPECT_FALSE(test, wrais_has_room(2000, 1000, 10000));
-	/* A device that has no share has no room, were it clean. */
+	/* A device without a share has no room, even if it is clean. */
 	KUNIT_EXPECT_FALSE(test, wrais_has_room(0, 0, 10000));
 }
 
-/* Of few tags, the privileged have one of their own, and what is exempt another. */
+/* Of few tags, privileged requests have one of their own, and exempt ones another. */
 static void bounds_spare(struct kunit *test)
 {
 	static const struct {
@@ -46,7 +43,7 @@ static void bounds_spare(struct kunit *test)
 	}
 }
 
-/* They leave nothing as long as nobody privileged has used the device. */
+/* They leave nothing before a privileged task has used the device. */
 static void bounds_active(struct kunit *test)
 {
 	struct request_queue *queue = kunit_kzalloc(test, sizeof(*queue), GFP_KERNEL);
@@ -66,7 +63,7 @@ static void bounds_active(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, __wrais_read_tags(queue), 64);
 }
 
-/* Who naps looks often, and never waits for longer than it had to. */
+/* A napping writer tests often, and never waits longer than its pause. */
 static void bounds_nap(struct kunit *test)
 {
 	long pause = 50;
@@ -83,13 +80,13 @@ static void bounds_nap(struct kunit *test)
 	pause = 50;
 	KUNIT_EXPECT_FALSE(test, wrais_naps(ULONG_MAX, 3, &pause));
 	KUNIT_EXPECT_EQ(test, pause, 3);
-	/* A nap of less than a tick is one. */
+	/* A nap of less than a tick is one tick. */
 	pause = 50;
 	KUNIT_EXPECT_TRUE(test, wrais_naps(0, 0, &pause));
 	KUNIT_EXPECT_EQ(test, pause, 1);
 }
 
-/* A wait counts from when the last of them began, and not for ever. */
+/* A wait counts from when the last of them began, and ends. */
 static void bounds_waits(struct kunit *test)
 {
 	struct wrais_waits waits = { .since = jiffies };
@@ -144,7 +141,7 @@ static void bounds_floor(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_floor_is_due(&dev, 5));
 }
 
-/* Paid back little by little: not before the privileged had their part. */
+/* Served little by little: not before the privileged had their part. */
 static void bounds_credit(struct kunit *test)
 {
 	struct wrais_device dev = { };
@@ -154,7 +151,7 @@ static void bounds_credit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_floor_is_due(&dev, 5));
 }
 
-/* A start-up reads at random for nothing; then more and more is left to the others. */
+/* A start-up reads at random for free; then its share falls. */
 static void bounds_random(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, wrais_random_lost(0, 30000, 20), 0);
@@ -169,7 +166,7 @@ static void bounds_random(struct kunit *test)
 
 #define BOUNDS_READ_NS	(10 * (u64)NSEC_PER_MSEC)
 
-/* Reads of 10 ms without a pause, beside others who have nothing, for so long. */
+/* Random reads of 10 ms without a pause, for that long, while the others get nothing. */
 static void bounds_read(struct wrais_queue *q, u64 *now_ns, u64 for_ns)
 {
 	u64 until_ns = *now_ns + for_ns;
@@ -180,7 +177,7 @@ static void bounds_read(struct wrais_queue *q, u64 *now_ns, u64 for_ns)
 	}
 }
 
-/* What is free lasts a little longer, for some of it is forgotten; all of it after a while. */
+/* The free part lasts a little longer, for some of it is forgotten; all of it after a while. */
 static void bounds_random_start(struct kunit *test)
 {
 	struct wrais_queue q = { .used_at_ns = NSEC_PER_SEC };
@@ -198,7 +195,7 @@ static void bounds_random_start(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wrais_in_debt(&q, 0));
 }
 
-/* The others are paid with time on the device, whoever makes them wait. */
+/* The others are served with time on the device, whichever queue delays them. */
 static void bounds_debt(struct kunit *test)
 {
 	struct wrais_queue q = { .debt_ns = 100, .paid_ns = 1000 };
@@ -206,7 +203,7 @@ static void bounds_debt(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 1000));
 	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 1099));
 	KUNIT_EXPECT_FALSE(test, wrais_in_debt(&q, 1100));
-	/* What nobody wants does not add up for ever, nor what they had before. */
+	/* Unwanted time does not add up without limit, nor what they had before. */
 	wrais_random_spend(&q, 1, 0, U64_MAX / 4);
 	KUNIT_EXPECT_EQ(test, q.debt_ns, -100 * (s64)NSEC_PER_MSEC);
 	q = (struct wrais_queue){ .debt_ns = S64_MAX };
@@ -214,7 +211,7 @@ static void bounds_debt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.debt_ns, 100 * (s64)NSEC_PER_MSEC);
 }
 
-/* Who waits and who has requests share the device, and forget what is long ago. */
+/* Waits and requests share the device, and forget what is long ago. */
 static void bounds_lead(struct kunit *test)
 {
 	struct wrais_device dev = { };
@@ -234,7 +231,7 @@ static void bounds_lead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dev.lead, -2048);
 }
 
-/* What is overdue goes at once if it is little, and has its part of the device if it is much. */
+/* A small overdue request goes at once, and large ones have their part of the device. */
 static void bounds_overdue(struct kunit *test)
 {
 	struct wrais_device dev = { };
@@ -243,7 +240,7 @@ static void bounds_overdue(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev, true));
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
-	/* What goes at once leaves some to what has waited. */
+	/* A request that goes at once leaves some to those that have waited. */
 	for (i = 0; wrais_overdue_may_go(&dev, false) && i < 1000; i++) {
 		dev.overdue = true;
 		wrais_charge(&dev, WRAIS_OTHERS, 24);
@@ -265,7 +262,7 @@ static void bounds_overdue(struct kunit *test)
 	KUNIT_EXPECT_LE(test, others * 20, others + privileged + 20 * 1040);
 	KUNIT_EXPECT_GE(test, others * 25, others + privileged);
 
-	/* What the others have besides is not taken from it. */
+	/* What the others have besides is not subtracted. */
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
 	dev.overdue = true;
 	wrais_charge(&dev, WRAIS_OTHERS, 24);
@@ -273,7 +270,7 @@ static void bounds_overdue(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, true));
 }
 
-/* Who reads little at a time gets as much as who reads much, but nothing for idle times. */
+/* A reader of small pieces gets as much as one of large pieces, but nothing for idle times. */
 static void bounds_fair(struct kunit *test)
 {
 	struct wrais_queue small = { }, large = { };
@@ -281,7 +278,7 @@ static void bounds_fair(struct kunit *test)
 	u64 share[2] = { };
 	int i;
 
-	/* As BFQ has it, the last level has an eighth of the first. */
+	/* As in BFQ, the last level has an eighth of the first. */
 	KUNIT_EXPECT_EQ(test, wrais_fair_share(1000, 0), 1000);
 	KUNIT_EXPECT_EQ(test, wrais_fair_share(1000, 4), 2000);
 	KUNIT_EXPECT_EQ(test, wrais_fair_share(1000, 7), 8000);
@@ -296,7 +293,7 @@ static void bounds_fair(struct kunit *test)
 	KUNIT_EXPECT_LE(test, share[0] - min(share[0], share[1]), 1040);
 	KUNIT_EXPECT_LE(test, share[1] - min(share[0], share[1]), 1040);
 
-	/* What it did not use is gone but for a little. */
+	/* Only a little of what it did not use is left. */
 	wrais_fair_charge(&dev, &large, 1000000);
 	wrais_fair_charge(&dev, &small, 272);
 	KUNIT_EXPECT_GT(test, small.served + 10000, large.served);
