@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What sched_setattr(2) and its older relatives say of a lottery task. It is
- * checked before the run queue is locked, so that bad input changes nothing;
- * it is stored with the rq lock held and the task off its pool, see
- * __sched_setscheduler().
+ * The attributes of a lottery task for sched_setattr(2) and its older relatives. They are
+ * checked before the run queue is locked, so that bad input changes nothing, and stored
+ * with the rq lock held and the task off its pool, see __sched_setscheduler().
  */
 
 #include <linux/errno.h>
@@ -17,11 +16,11 @@
 /**
  * lottery_check_attr() - may @attr be set together with @policy?
  * @policy: the policy that the task will have
- * @attr: what the caller asks for
+ * @attr: the request
  *
- * Return: 0, or -EINVAL for a nonzero padding or tickets without the lottery
- * policy, or -ERANGE for more than LOTTERY_TICKETS_MAX tickets, or a quantum
- * outside of LOTTERY_QUANTUM_MIN..LOTTERY_QUANTUM_MAX.
+ * Return: 0, or -EINVAL for a nonzero padding or tickets without the lottery policy, or
+ * -ERANGE for more than LOTTERY_TICKETS_MAX tickets, or a quantum outside of
+ * LOTTERY_QUANTUM_MIN..LOTTERY_QUANTUM_MAX.
  */
 int lottery_check_attr(int policy, const struct sched_attr *attr)
 {
@@ -42,12 +41,7 @@ int lottery_check_attr(int policy, const struct sched_attr *attr)
 	return 0;
 }
 
-/**
- * lottery_issuer() - in which currency a task has its tickets
- * @p: the task
- *
- * Return: something to compare; it may not be there any more.
- */
+/* The currency of a task's tickets: a pointer to compare, which may be stale. */
 void *lottery_issuer(struct task_struct *p)
 {
 	guard(rcu)();
@@ -56,12 +50,11 @@ void *lottery_issuer(struct task_struct *p)
 
 /**
  * lottery_may_set() - may a task have these tickets without a privilege?
- * @p: the task, not locked. It may be moved to another currency, see
- *	lottery_issuer().
- * @attr: what the caller asks for, checked
+ * @p: the task, not locked. It may move to another currency, see lottery_issuer().
+ * @attr: the request, checked
  *
- * Return: whether @p is a lottery task and has no more of them afterwards, or more at
- * the expense of its own currency, and all else stays.
+ * Return: whether @p is a lottery task and has no more tickets afterwards, or more at the
+ * expense of its own currency, and all else stays.
  */
 bool lottery_may_set(struct task_struct *p, const struct sched_attr *attr)
 {
@@ -77,11 +70,7 @@ bool lottery_may_set(struct task_struct *p, const struct sched_attr *attr)
 	       (attr->sched_tickets ?: weight) <= lottery_task_tickets(p);
 }
 
-/**
- * lottery_attr_changed() - does @attr differ from what @p has?
- * @p: a lottery task, with its rq locked
- * @attr: what the caller asks for, checked
- */
+/* Does the checked @attr differ from that of @p, whose rq is locked? */
 bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr)
 {
 	return attr->sched_tickets != p->lottery.tickets ||
@@ -90,11 +79,7 @@ bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr)
 	       attr->sched_nice != task_nice(p);
 }
 
-/**
- * lottery_set_attr() - give @p what @attr says
- * @p: a task that becomes or is a lottery task, locked and not in a pool
- * @attr: what the caller asks for, checked
- */
+/* Store the checked @attr in @p, which becomes or is a lottery task, locked and not in a pool. */
 void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr)
 {
 	p->static_prio = NICE_TO_PRIO(attr->sched_nice);
@@ -103,11 +88,7 @@ void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr)
 	p->lottery.quantum = attr->sched_runtime;
 }
 
-/**
- * lottery_get_attr() - what @p was given, in the form that sets it again
- * @p: a lottery task
- * @attr: where to store it
- */
+/* Store the attributes of @p in @attr, in the form that sets them again. */
 void lottery_get_attr(struct task_struct *p, struct sched_attr *attr)
 {
 	attr->sched_nice = task_nice(p);
@@ -117,12 +98,12 @@ void lottery_get_attr(struct task_struct *p, struct sched_attr *attr)
 
 /**
  * lottery_legacy_attr() - complete the request of a call without tickets
- * @p: the task it is for, not locked
- * @attr: the request that _sched_setscheduler() made up
+ * @p: its task, not locked
+ * @attr: the request of _sched_setscheduler()
  *
- * sched_setparam(2) keeps what a lottery task has; sched_setscheduler(2)
- * starts from the nice value. If the policy changes under our feet, the
- * request fails with -EINVAL, as it does for a task that becomes real-time.
+ * sched_setparam(2) keeps the tickets of a lottery task; sched_setscheduler(2) starts from
+ * the nice value. If the policy changes meanwhile, the request fails with -EINVAL, as it
+ * does for a task that becomes real-time.
  */
 void lottery_legacy_attr(struct task_struct *p, struct sched_attr *attr)
 {

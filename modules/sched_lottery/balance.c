@@ -2,30 +2,29 @@
 /*
  * Which CPU's lottery a task takes part in.
  *
- * Draws are per CPU, so tickets buy the same everywhere only as far as the CPUs
- * hold the same sum of tickets. What a task is due is its water-filled share
- * of all CPUs: a task whose tickets are worth more than a CPU has one CPU, the rest
- * share what is left the same way (Chandra, Adler, Goyal and Shenoy: "Surplus
- * Fair Scheduling", OSDI 2000). The class comes close to that in three ways:
- *  - placement: a task that wakes, forks or execs goes to an idle CPU, or to
- *    the one with the smallest load;
- *  - moves that even out loads, that is, tickets for each unit of the capacity
- *    that RT and DL leave: at a tick, by a CPU with lottery tasks, which pulls
- *    from a fuller one and pushes to an emptier one; by a CPU that goes idle
- *    or has no more lottery tasks, which pulls what waits elsewhere; and by a
- *    CPU on which a real-time task takes over, which pushes to an idle one;
- *  - rotation: where loads cannot be even (three equal tasks on two CPUs), each
- *    task's lag is known, and a CPU whose tasks are ahead of their due takes
- *    one from a CPU whose tasks are behind.
+ * Draws are per CPU, so tickets buy the same everywhere only if the CPUs hold the same sum
+ * of tickets. The due of a task is its water-filled share of all CPUs: a task whose
+ * tickets are worth more than a CPU has one CPU, the rest share the remainder the same way
+ * (Chandra, Adler, Goyal and Shenoy: "Surplus Fair Scheduling", OSDI 2000). The class
+ * approaches that in three ways:
+ * - placement: a task that wakes, forks or execs goes to an idle CPU, or to the one with the
+ *   smallest load;
+ * - moves that even out loads, that is, tickets for each unit of the capacity that RT and DL
+ *   leave: at a tick, by a CPU with lottery tasks, which pulls from a fuller one and pushes
+ *   to an emptier one; by a CPU that goes idle or has lost its last lottery task, which
+ *   pulls a waiting one; and by a CPU on which a real-time task takes over, which pushes to
+ *   an idle one;
+ * - rotation: where loads cannot be even (three equal tasks on two CPUs), the lag of each
+ *   task is known, and a CPU whose tasks are ahead of their due takes one from a CPU whose
+ *   tasks are behind.
  *
- * Moves are bounded. One that evens out loads leaves the fuller of the two CPUs
- * less loaded than it was, so that the sum of the squares of the loads falls.
- * A rotation needs LOTTERY_LAG_MOVE of lag, which takes that long to arise.
+ * Moves are bounded. One that evens out loads leaves the fuller of the two CPUs less
+ * loaded than it was, so that the sum of the squares of the loads falls. A rotation needs
+ * LOTTERY_LAG_MOVE of lag, which takes that long to arise.
  *
- * Locking: loads of other CPUs are read without their lock and only choose whom
- * to ask; that is the only work that grows with the number of CPUs. What is
- * decided is decided with both rq locks held. The work under them is bounded
- * by LOTTERY_MOVES and LOTTERY_SCAN.
+ * Locking: loads of other CPUs are read without their lock and only choose candidates;
+ * only this work grows with the number of CPUs. Decisions are made with both rq locks
+ * held. The work under them is bounded by LOTTERY_MOVES and LOTTERY_SCAN.
  */
 
 #include <linux/atomic.h>
@@ -40,35 +39,35 @@
 
 /* How often a CPU with lottery tasks compares loads [ms]. */
 #define LOTTERY_BALANCE_MS	4
-/* Tasks that one balancing may move; the rest waits for the next one. */
+/* Tasks that one balancing may move; the others wait for the next one. */
 #define LOTTERY_MOVES		8
 /* Loads are even if they differ by less than one part of these. */
 #define LOTTERY_SLACK		32
-/* Tasks that are looked at to find one to move. */
+/* Tasks that a search for one to move tests. */
 #define LOTTERY_SCAN		16
-/* CPUs that are asked for a task in one balancing. */
+/* CPUs that one balancing tries to take a task from. */
 #define LOTTERY_ASKS		3
-/* CPUs that a waking task looks at. */
+/* CPUs that a waking task tests. */
 #define LOTTERY_LOOK		16
 /* Ticks for which a real-time task has to run to take the CPU's capacity. */
 #define LOTTERY_BLOCKED		2
-/* Above the load of any CPU that a waking task need not wait on. */
+/* Above the load of any CPU that a waking task has no need to wait on. */
 #define LOTTERY_LOAD_RT		BIT_ULL(63)
 
 static DEFINE_PER_CPU(struct balance_callback, lottery_push_head);
 static DEFINE_PER_CPU(struct balance_callback, lottery_pull_head);
 
 /*
- * The CPUs with lottery tasks that wait and may move: where a pull looks, and
- * how many they are, which is a reason not to look. Each bit is changed under
- * the lock of its rq, at ticks, and read without it.
+ * The CPUs with lottery tasks that wait and may move: a pull searches them, and does not
+ * search if there are 0. Each bit is changed under the lock of its rq, at ticks, and read
+ * without it.
  */
 struct cpumask lottery_waiting;
 static atomic_t lottery_nr_waiting;
 
 /*
- * What RT and DL leave of a CPU, at least 1. The signals of an idle CPU are old,
- * and those of a real-time task that does not stop take 100 ms to rise.
+ * What RT and DL leave of a CPU, at least 1. The signals of an idle CPU are old, and those
+ * of a real-time task that does not stop take 100 ms to rise.
  */
 unsigned long lottery_capacity(struct rq *rq)
 {
@@ -99,7 +98,7 @@ u64 lottery_load_now(struct rq *rq)
 	return lottery_load(rq, READ_ONCE(rq->lottery.owned));
 }
 
-/* The CPUs near @cpu that a waking task looks at; all that there are for others. */
+/* The CPUs near @cpu that a waking task tests; all of them for others. */
 static const struct cpumask *lottery_near(int cpu, int flags)
 {
 	struct sched_domain *sd = NULL;
@@ -110,13 +109,13 @@ static const struct cpumask *lottery_near(int cpu, int flags)
 					   cpu_rq(cpu)->rd->span;
 }
 
-/* For how much @p would wait on @rq, where it was if @here. */
+/* The load that @p would meet on @rq; @here if it was there. */
 static u64 lottery_wait_on(struct rq *rq, struct task_struct *p, bool here, int flags)
 {
 	u64 own = (u64)lottery_likely_worth(p) << LOTTERY_LOAD_SHIFT;
 	u64 load = lottery_load_now(rq);
 
-	/* In favour of staying; at an exec it is in the sum. */
+	/* To favour staying; at an exec its tickets are in the sum. */
 	if (here) {
 		own = flags & WF_EXEC ? own : own / 8;
 		load -= min(load, own);
@@ -127,15 +126,15 @@ static u64 lottery_wait_on(struct rq *rq, struct task_struct *p, bool here, int 
 }
 
 /**
- * select_task_rq_lottery() - where a task that wakes, forks or execs goes
+ * select_task_rq_lottery() - the CPU for a task that wakes, forks or execs
  * @p: the task, with its pi_lock held; it is not queued, unless it execs
- * @cpu: where it was
+ * @cpu: its last CPU
  * @flags: WF_*
  *
- * Return: @cpu if that is idle, else an idle CPU, else the one with the smallest
- * load among LOTTERY_LOOK CPUs from @cpu on. That has to be lower by more than
- * an eighth of the task's own tickets: less is not worth a cold cache. A CPU
- * that runs a real-time task comes last.
+ * Return: @cpu if that is idle, else an idle CPU, else the one with the smallest load
+ * among LOTTERY_LOOK CPUs from @cpu on. That has to be lower by more than an eighth of the
+ * task's own tickets: less is not worth a cold cache. A CPU that runs a real-time task
+ * comes last.
  */
 int select_task_rq_lottery(struct task_struct *p, int cpu, int flags)
 {
@@ -173,7 +172,7 @@ static bool lottery_can_move(struct rq *src, struct task_struct *p, int cpu)
 	       cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
-/* The next task of @src that may go to @dst; @scan counts who was looked at. */
+/* The next task of @src that may go to @dst; @scan counts the tasks tested. */
 static struct task_struct *lottery_next_move(struct rq *src, struct rq *dst, int *scan)
 {
 	struct list_head *list = &src->lottery.migratable;
@@ -181,7 +180,7 @@ static struct task_struct *lottery_next_move(struct rq *src, struct rq *dst, int
 
 	while ((*scan)-- > 0 && !list_empty(list)) {
 		p = list_first_entry(list, struct task_struct, lottery.migratable);
-		/* The next scan looks at others. */
+		/* The next scan tests others. */
 		list_move_tail(&p->lottery.migratable, list);
 		if (lottery_can_move(src, p, cpu_of(dst)))
 			return p;
@@ -190,10 +189,9 @@ static struct task_struct *lottery_next_move(struct rq *src, struct rq *dst, int
 }
 
 /*
- * Of some tasks of @src, the one that brings the loads closest together and the
- * larger of them down, by more than what capacities change by all the time, or
- * NULL. A task behind a real-time one may go where there is no lottery task
- * in any case. Both are locked.
+ * Of some tasks of @src, the one that brings the loads closest together and the larger of
+ * them down, by more than the usual changes of capacities, or NULL. A task behind a
+ * real-time one may always go to a CPU without lottery tasks. Both are locked.
  */
 static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
 {
@@ -219,10 +217,9 @@ static struct task_struct *lottery_find_evening(struct rq *src, struct rq *dst)
 }
 
 /*
- * Of some tasks of @src, the one that changes over the loads of the two best; of
- * those that do so about as well, the one that lacks least: those that lack more
- * have what it leaves. The load of @dst may become a quarter more than that of
- * @src was. Both are locked.
+ * Of some tasks of @src, the one whose move exchanges the loads best; of those that do so
+ * about as well, the one with the least lag: those with more have what it leaves. The load
+ * of @dst may become a quarter more than that of @src was. Both are locked.
  */
 static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
 {
@@ -241,7 +238,7 @@ static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
 		from = lottery_load(src, src->lottery.owned - p->lottery.counted);
 		if (to > load + load / 4 || to < from)
 			continue;
-		/* As long as they differ by less than that, gaps are the same. */
+		/* Gaps that differ by less than this are the same. */
 		gap = div64_u64(to - from, load / LOTTERY_SLACK + 1);
 		lag = lottery_account_lag(&src->lottery.account, p->lottery.counted,
 					  p->lottery.lag);
@@ -292,14 +289,14 @@ static void lottery_rotate(struct rq *src, struct rq *dst)
 		return;
 
 	lottery_move_task(src, dst, p);
-	/* What each of them lacks now is known at the next tick. */
+	/* Their lag is updated at the next tick. */
 	src->lottery.account.lag = 0;
 	dst->lottery.account.lag = 0;
 }
 
 /*
- * The most loaded CPU where a task waits, of those that are fuller than @rq and
- * have a load below @below, or NULL.
+ * The most loaded CPU with a waiting task, of those that are fuller than @rq and have a
+ * load below @below, or NULL.
  */
 static struct rq *lottery_find_fullest(struct rq *rq, u64 below)
 {
@@ -322,8 +319,8 @@ static struct rq *lottery_find_fullest(struct rq *rq, u64 below)
 }
 
 /*
- * Pull from the fullest CPU, or from the next if nothing there may come here.
- * Called with @rq locked; the lock may be dropped and taken again.
+ * Pull from the fullest CPU, or from the next if none of its tasks may come here. Called
+ * with @rq locked; the lock may be dropped and taken again.
  */
 static int lottery_pull(struct rq *rq)
 {
@@ -348,7 +345,7 @@ static int lottery_pull(struct rq *rq)
 	return moved;
 }
 
-/* Note whether tasks wait on @rq that may move. It is locked. */
+/* Record whether tasks wait on @rq that may move. It is locked. */
 static void lottery_set_waiting(struct rq *rq, bool waits)
 {
 	int cpu = cpu_of(rq);
@@ -376,8 +373,8 @@ static bool lottery_should_pull(struct rq *rq)
  * @rq: this CPU's run queue, locked and pinned
  * @rf: its pin
  *
- * As in balance_rt(), the lock can be dropped: the running task is still
- * on_cpu, so nobody moves it, and nothing has been picked yet.
+ * As in balance_rt(), the lock can be dropped: the running task is still on_cpu, so it is
+ * not moved, and nothing has been picked yet.
  */
 void lottery_balance(struct rq *rq, struct rq_flags *rf)
 {
@@ -399,7 +396,7 @@ static void lottery_pull_idle(struct rq *rq)
  * lottery_idle() - a CPU goes idle: pull once the switch is done
  * @rq: this CPU's run queue, locked
  *
- * From the fair class it came by a fast path that asks no other class.
+ * The fair class has a fast path to idle that tries no other class.
  */
 void lottery_idle(struct rq *rq)
 {
@@ -410,8 +407,8 @@ void lottery_idle(struct rq *rq)
 }
 
 /*
- * An idle CPU where a task of @rq may run at once, else one that runs fair tasks;
- * each CPU begins with the next one, so that not all find the same.
+ * An idle CPU where a task of @rq may run at once, else one that runs fair tasks; each CPU
+ * begins with the next one, so that they find different ones.
  */
 static struct rq *lottery_find_free(struct rq *rq)
 {
@@ -452,10 +449,7 @@ static void lottery_push_displaced(struct rq *rq)
 	lottery_push_free(rq, 1);
 }
 
-/**
- * lottery_displaced() - a real-time task takes the CPU: push when it is switched to
- * @rq: this CPU's run queue, locked
- */
+/* A real-time task takes the CPU: push when it is switched to. */
 void lottery_displaced(struct rq *rq)
 {
 	if (list_empty(&rq->lottery.migratable))
@@ -466,19 +460,13 @@ void lottery_displaced(struct rq *rq)
 			       lottery_push_displaced);
 }
 
-/**
- * lottery_emptied() - note that a CPU has no lottery task any more
- * @rq: its run queue, locked
- */
+/* A CPU has lost its last lottery task. */
 void lottery_emptied(struct rq *rq)
 {
 	lottery_set_waiting(rq, false);
 }
 
-/**
- * lottery_account_tick() - account a tick, and note who waits
- * @rq: this CPU's run queue, locked, with its clock up to date
- */
+/* Account a tick, and record waiting tasks; the rq is locked, its clock up to date. */
 void lottery_account_tick(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
@@ -503,10 +491,7 @@ static void lottery_rotate_from(struct rq *rq, struct rq *src)
 	double_unlock_balance(rq, src);
 }
 
-/**
- * lottery_tick_balance() - compare this CPU with the others, every few ticks
- * @rq: this CPU's run queue, not locked; interrupts are off
- */
+/* Compare this CPU with the others, every few ticks; the rq is not locked, interrupts are off. */
 void lottery_tick_balance(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;

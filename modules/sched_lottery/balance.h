@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What balance.c, lag.c and the tests of both share.
- */
+/* What balance.c, lag.c and the tests of both share. */
 #ifndef _SCHED_LOTTERY_BALANCE_H
 #define _SCHED_LOTTERY_BALANCE_H
 
@@ -11,23 +9,23 @@
 
 /* Loads and their average are counted in parts of a ticket. */
 #define LOTTERY_LOAD_SHIFT	10
-/* What a ticket lacks is counted in parts of a nanosecond. */
+/* The lag of a ticket is counted in parts of a nanosecond. */
 #define LOTTERY_LAG_SHIFT	10
-/* What a task, or all tasks of a CPU, can lack at most, and have too much [ns]. */
+/* The largest lag, either way, of a task and of all tasks of a CPU [ns]. */
 #define LOTTERY_LAG_MAX		(100ULL * NSEC_PER_MSEC)
-/* The part of what all CPUs lack on average that each forgets at a time. */
+/* The part of the CPUs' average lag that each forgets at a time. */
 #define LOTTERY_DRIFT_PART	4
-/* What all tasks of a CPU have to lack for one of them to be moved [ns]. */
+/* The lag of all tasks of a CPU from which on one of them is moved [ns]. */
 #define LOTTERY_LAG_MOVE	(8ULL * NSEC_PER_MSEC)
 /* How often the average is computed without those that are above the last. */
 #define LOTTERY_ROUNDS		4
 
 /**
- * struct lottery_survey - what the CPUs of a root domain look like
+ * struct lottery_survey - the CPUs of a root domain
  * @average: see struct lottery_account
- * @drift: what each ticket lacks on average, of those that share CPUs
- *	[ns << LOTTERY_LAG_SHIFT]
- * @behind: where tasks wait and lack most, or NULL
+ * @drift: the average lag of each ticket, of CPUs that tasks share [ns <<
+ *	LOTTERY_LAG_SHIFT]
+ * @behind: the CPU with waiting tasks and the largest lag, or NULL
  */
 struct lottery_survey {
 	u64 average;
@@ -45,7 +43,7 @@ static inline unsigned int lottery_nr_waits(struct rq *rq)
 {
 	unsigned int nr = READ_ONCE(rq->lottery.nr);
 
-	/* Who runs may have blocked just now. */
+	/* The running task may have blocked just now. */
 	return nr - (nr && task_on_lottery(lottery_curr(rq)));
 }
 
@@ -66,7 +64,7 @@ void lottery_account_fold(struct lottery_account *a, u64 owned, unsigned int nr,
 
 #ifdef CONFIG_SMP
 /**
- * lottery_account_lag() - what tasks lack
+ * lottery_account_lag() - the lag of tasks
  * @a: the account of their CPU
  * @owned: their tickets
  * @carried: what they carry, see lottery_account_join()
@@ -85,7 +83,7 @@ lottery_account_lag(const struct lottery_account *a, u64 owned, u64 carried)
  * lottery_account_join() - a task brings its lag along
  * @a: the account of the CPU
  * @owned: the task's tickets
- * @lag: what it lacks [ns]
+ * @lag: its lag [ns]
  *
  * Return: what it carries while it is here, for lottery_account_lag().
  */
@@ -104,7 +102,7 @@ lottery_account_join(struct lottery_account *a, unsigned int owned, s64 lag)
  * @owned: the task's tickets
  * @carried: what lottery_account_join() returned
  *
- * Return: what it lacks [ns], within LOTTERY_LAG_MAX.
+ * Return: its lag [ns], within LOTTERY_LAG_MAX.
  */
 static inline s64
 lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried)
@@ -112,7 +110,7 @@ lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried
 	s64 lag = lottery_account_lag(a, owned, carried);
 
 	a->carried -= carried;
-	/* Rarely: what all of a CPU lack together is bounded as well. */
+	/* Rarely: the lag of all tasks of a CPU together is bounded as well. */
 	if (unlikely((u64)(lag + (s64)LOTTERY_LAG_MAX) > 2 * LOTTERY_LAG_MAX))
 		return lag < 0 ? -(s64)LOTTERY_LAG_MAX : (s64)LOTTERY_LAG_MAX;
 	return lag;
@@ -133,45 +131,30 @@ static inline struct lottery_account *lottery_open_account(struct rq *rq)
 	return a;
 }
 
-/**
- * lottery_join() - count a task in that has just been queued
- * @rq: its run queue, locked
- * @p: the task; its tickets are in the sums
- */
+/* Count a task in that has just been queued; its tickets are in the sums. */
 static inline void lottery_join(struct rq *rq, struct task_struct *p)
 {
 	p->lottery.lag = lottery_account_join(lottery_open_account(rq), p->lottery.counted,
 					      p->lottery.lag);
 }
 
-/**
- * lottery_leave() - count a task out that is about to leave the pool
- * @rq: its run queue, locked
- * @p: the task; its tickets are in the sums
- */
+/* Count a task out that is about to leave the pool; its tickets are in the sums. */
 static inline void lottery_leave(struct rq *rq, struct task_struct *p)
 {
 	p->lottery.lag = lottery_account_leave(&rq->lottery.account, p->lottery.counted,
 					       p->lottery.lag);
 }
 
-/**
- * lottery_join_loan() - count tickets in that are lent to a task here
- * @rq: its run queue, locked
- * @loan: has just been put into the pool
- *
- * What they lack while they are here is nobody's when they leave.
+/*
+ * Count tickets in that are lent to a task here; the loan has just been put into the pool.
+ * Their lag here is dropped when they leave.
  */
 static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan)
 {
 	loan->carried = lottery_account_join(lottery_open_account(rq), loan->counted, 0);
 }
 
-/**
- * lottery_leave_loan() - count tickets out that were lent to a task here
- * @rq: its run queue, locked
- * @loan: is about to leave the pool
- */
+/* Count tickets out that were lent to a task here; the loan is about to leave the pool. */
 static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan)
 {
 	lottery_account_leave(&rq->lottery.account, loan->counted, loan->carried);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whom a blocked task waits for, and who is at the end of that.
+ * The chain of blocked tasks, and the task at its end.
  *
- * Locking: what a task is blocked on is read under its pi_lock, which is above the rq
- * lock that the caller has, and therefore only tried. Tasks in a chain stay in memory
- * as interrupts are off, which RCU waits for.
+ * Locking: what a task is blocked on is read under its pi_lock, which is above the rq lock
+ * that the caller has, and therefore only tried. Tasks in a chain stay in memory as
+ * interrupts are off, which RCU waits for.
  */
 
 #include <linux/err.h>
@@ -17,11 +17,11 @@
 #include "../locking/rtmutex_common.h"
 #include "loan.h"
 
-/* How long a chain of tasks that wait for each other can be. */
+/* The longest chain of tasks that wait for each other. */
 #define LOTTERY_CHAIN	16
 
 /*
- * Whom @p waits for, or NULL, or -EAGAIN while a lock is between two owners. Its
+ * The task that @p waits for, or NULL, or -EAGAIN while a lock is between two owners. Its
  * pi_lock is held.
  */
 static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
@@ -44,7 +44,7 @@ static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 }
 
 /**
- * lottery_find_borrower() - who is at the end of the chain that a loan is in
+ * lottery_find_borrower() - the task at the end of the chain of a loan
  * @loan: the loan; interrupts are off
  * @borrower: where to store the task, unless there is none
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * That no ticket is lost or made: what a kernel for tests looks at after each
- * operation on a pool. The work is bounded by LOTTERY_CHECK for each pool: of one
- * with more entries only their number is looked at.
+ * Check after each operation on a pool, in a kernel for tests, that no ticket is lost or
+ * made. The work is bounded by LOTTERY_CHECK for each pool: of one with more entries only
+ * their number is checked.
  */
 
 #include <linux/bug.h>
@@ -37,10 +37,7 @@ static bool lottery_adds_up(const struct lottery_pool *pool, lottery_draw_fn *dr
 	return !nr && sum == pool->tickets;
 }
 
-/**
- * __lottery_check() - warn if the pools of a CPU are not as they should be
- * @rq: its run queue, locked, between two operations
- */
+/* Warn if the pools of a CPU are inconsistent; its rq is locked, between two operations. */
 void __lottery_check(struct rq *rq)
 {
 	const struct lottery_rq *lrq = &rq->lottery;

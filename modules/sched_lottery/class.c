@@ -2,17 +2,16 @@
 /*
  * The lottery scheduling class, between RT and fair.
  *
- * Waldspurger and Weihl: "Lottery Scheduling: Flexible Proportional-Share
- * Resource Management" (OSDI 1994). Each CPU draws among the tasks that are
- * queued on it. The winner has a turn: its quantum of run time, however that
- * is cut into pieces by tasks of higher classes, and rounded to ticks. The next
- * draw is held when the turn is over, or when the holder stops before, that is,
- * sleeps, yields, leaves the class or the CPU. What is left of a turn stays
- * with the task while it is taken off its pool to be put back, so that a change
- * of its own parameters brings it no time.
+ * Waldspurger and Weihl: "Lottery Scheduling: Flexible Proportional-Share Resource
+ * Management" (OSDI 1994). Each CPU draws among the tasks that are queued on it. The
+ * winner has a turn: its quantum of run time, rounded to ticks; preemption by higher
+ * classes does not shorten it. The next draw is held when the turn is over, or when the
+ * holder stops before, that is, sleeps, yields, leaves the class or the CPU. A task that
+ * is taken off its pool to be put back keeps the rest of its turn, so that a change of its
+ * own parameters brings it no time.
  *
- * A task that gives a turn back before it is used up has compensation tickets from
- * then on until its next turn.
+ * A task that ends its turn early has compensation tickets from then on until its next
+ * turn.
  *
  * The running task stays in the pool.
  */
@@ -32,25 +31,22 @@
 #include "waits.h"
 
 /*
- * Not get_random_u32(), which takes a local lock. One state a CPU, used
- * under the lock of that CPU's rq, whoever holds it.
+ * Not get_random_u32(), which takes a local lock. One state a CPU, used under the lock of
+ * that CPU's rq.
  */
 static DEFINE_PER_CPU(struct rnd_state, lottery_rnd);
 
 /*
- * How often a number is thrown away that would favour some tickets. Each
- * try fails with a probability below 1/2, and below 2^-10 for up to four
- * million tickets; the work under the rq lock has to end.
+ * How often a number is thrown away that would favour some tickets. Each try fails with a
+ * probability below 1/2, and below 2^-10 for up to four million tickets; the work under
+ * the rq lock has to end.
  */
 #define LOTTERY_TRIES 32
 
 /* The golden ratio less one, of 2^64: the step of the low-variance draw. */
 #define LOTTERY_GOLDEN 0x9e3779b97f4a7c15ULL
 
-/**
- * init_lottery_rq() - make the lottery of a CPU empty
- * @lrq: the lottery; its pool's kind has been chosen
- */
+/* Make the lottery of a CPU empty; its pool's kind has been chosen. */
 void init_lottery_rq(struct lottery_rq *lrq)
 {
 	lrq->pool.tickets = 0;
@@ -68,10 +64,7 @@ void init_lottery_rq(struct lottery_rq *lrq)
 #endif
 }
 
-/**
- * init_lottery_task() - give a new task what it does not inherit
- * @p: the task, which nobody else can see. Tickets and quantum are inherited.
- */
+/* Initialise what a new task, not visible yet, does not inherit: all but tickets and quantum. */
 void init_lottery_task(struct task_struct *p)
 {
 	INIT_LIST_HEAD(&p->lottery.migratable);
@@ -95,10 +88,10 @@ void init_lottery_task(struct task_struct *p)
  * @rnd: the generator's state
  * @total: above every number that can be drawn; 1 to 2^63
  *
- * Multiply-shift with rejection (Lemire: "Fast random integer generation in
- * an interval", 2019): no division unless a number is close to rejection. A
- * total that does not fit 32 bits is drawn from 64, where the bias of the
- * plain multiply-shift is below 2^-15 of what a task has, all its parts together.
+ * Multiply-shift with rejection (Lemire: "Fast random integer generation in an interval",
+ * 2019): no division unless a number is close to rejection. A total that does not fit 32
+ * bits is drawn from 64, where the bias of the plain multiply-shift is below 2^-15 of a
+ * task's share, all its parts together.
  *
  * Return: a number in [0, @total).
  */
@@ -125,10 +118,10 @@ u64 lottery_random_below(struct rnd_state *rnd, u64 total)
 }
 
 /*
- * Which ticket wins. The low-variance draw takes numbers that fill the range
- * evenly (a Weyl sequence with the golden ratio): after N draws each task has
- * won its part of them up to a few, not up to the root of N. Each number on its
- * own is as likely as any other, since the sequence begins at a random one.
+ * The winning ticket. The low-variance draw takes numbers that fill the range evenly (a
+ * Weyl sequence with the golden ratio): after N draws each task has won its part of them
+ * up to a few, not up to the root of N. Each number alone is as likely as any other, since
+ * the sequence begins at a random one.
  */
 static __always_inline u64
 lottery_winning(struct rq *rq, const struct lottery_pool *pool, u64 *point)
@@ -140,7 +133,7 @@ lottery_winning(struct rq *rq, const struct lottery_pool *pool, u64 *point)
 	return lottery_random_below(per_cpu_ptr(&lottery_rnd, cpu_of(rq)), pool->tickets);
 }
 
-/* The ticket that has won is one of a currency: which of its own tickets has? */
+/* The winning ticket is one of a currency: which of its own tickets wins? */
 static noinline struct lottery_entry *lottery_draw_within(struct rq *rq, struct lottery_entry *e)
 {
 	struct lottery_crq *crq;
@@ -168,7 +161,7 @@ static u64 lottery_effective(const struct task_struct *p)
  * @rq: its run queue, locked
  * @p: a queued task of the class, which has won or was chosen for its cookie
  *
- * The whole quantum is its own, and its compensation tickets are spent.
+ * It gets the whole quantum, and its compensation tickets are spent.
  */
 void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 {
@@ -187,8 +180,8 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * Hold a lottery, until one is won by somebody who can run here. NULL if only
- * loans were left, and nobody here can use them.
+ * Hold a lottery, until a task that can run here wins one. NULL if only loans were left,
+ * and no task here can use them.
  */
 static struct task_struct *lottery_draw(struct rq *rq)
 {
@@ -199,7 +192,7 @@ static struct task_struct *lottery_draw(struct rq *rq)
 	struct task_struct *p;
 
 	do {
-		/* The only ticket holder wins; it needs no random number for that. */
+		/* The only ticket holder wins without a random number. */
 		e = lottery_pool_draw(pool, pool->nr > 1 ?
 				      lottery_winning(rq, pool, &lrq->point) : 0);
 		if (static_branch_unlikely(&lottery_currencies))
@@ -221,10 +214,7 @@ static struct task_struct *lottery_draw(struct rq *rq)
 	return p;
 }
 
-/**
- * lottery_tick() - what the class does at a tick, whoever runs
- * @rq: this CPU's run queue, locked, with its clock up to date
- */
+/* A tick, whichever class runs; the rq is locked, its clock up to date. */
 void lottery_tick(struct rq *rq)
 {
 	lottery_guest_tick(rq);
@@ -258,8 +248,8 @@ static void lottery_update_load_avg(struct rq *rq, int running)
 }
 
 /*
- * What the holder has used of its turn if it gives the rest back now. Of one that
- * a loan has won the rest is lost.
+ * The part of its turn that the holder has used, if it ends the turn now. The rest of a
+ * turn that a loan has won is lost.
  */
 static void lottery_give_back(struct rq *rq, struct task_struct *p)
 {
@@ -270,7 +260,7 @@ static void lottery_give_back(struct rq *rq, struct task_struct *p)
 		p->lottery.used = max_t(s64, lottery_quantum(p) - left, 1);
 }
 
-/* What the tickets of a currency are worth changes while they are here. */
+/* The value of a currency's tickets changes while they are here. */
 static void lottery_count_again(struct rq *rq, struct task_struct *p)
 {
 	unsigned int worth = lottery_worth(p->lottery.crq, p->lottery.owned);
@@ -284,9 +274,9 @@ static void lottery_count_again(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * A task leaves the pool on DEQUEUE_SAVE, too: the class may be another one
- * when it is restored, even with the priority unchanged, and so may the
- * tickets. But it comes back before anybody is picked, so its turn goes on.
+ * A task leaves the pool on DEQUEUE_SAVE, too: the class may be another one when it is
+ * restored, even with the priority unchanged, and so may the tickets. But it comes back
+ * before the next pick, so its turn goes on.
  */
 static void enqueue_task_lottery(struct rq *rq, struct task_struct *p, int flags)
 {
@@ -353,7 +343,7 @@ static bool dequeue_task_lottery(struct rq *rq, struct task_struct *p, int flags
 	return true;
 }
 
-/* The turn is given back; the next draw is open to the yielder as well. */
+/* The turn ends; the next draw is open to the yielder as well. */
 static void yield_task_lottery(struct rq *rq)
 {
 	struct task_struct *curr = lottery_curr(rq);
@@ -372,20 +362,20 @@ static void yield_task_lottery(struct rq *rq)
 	}
 }
 
-/* A newcomer waits for the next draw, however many tickets it has. */
+/* A new task waits for the next draw, however many tickets it has. */
 static void wakeup_preempt_lottery(struct rq *rq, struct task_struct *p, int flags)
 {
 }
 
 /**
- * pick_task_lottery() - whose turn it is
+ * pick_task_lottery() - the task whose turn it is
  * @rq: a run queue, locked, and the clock up to date
  *
- * Real-time tasks that run at each tick hide the ticks from the holder, so
- * that the end of its turn is looked for here as well.
+ * Real-time tasks that run at each tick hide the ticks from the holder, so the end of its
+ * turn is tested here as well.
  *
- * Return: a lottery task, or a fair one that has been lent tickets, or NULL if there
- * are none here; never NULL if a lottery task is queued.
+ * Return: a lottery task, or a fair one that borrows tickets, or NULL if there are none
+ * here; never NULL if a lottery task is queued.
  */
 struct task_struct *pick_task_lottery(LOTTERY_PICK_ARGS)
 {
@@ -412,12 +402,11 @@ static void set_next_task_lottery(struct rq *rq, struct task_struct *p, bool fir
 		lottery_wait_ends(rq, p);
 
 	/*
-	 * Who runs holds the turn. It did not win it if core scheduling chose
-	 * it for its cookie: then it is a new one. If it runs already and is
-	 * new in the class, it has what is left of its last turn, and the next
-	 * tick draws. It is not queued if it has just blocked, and its
-	 * parameters change while balancing has dropped the rq lock: then it
-	 * must not be picked.
+	 * The running task holds the turn. It did not win it if core scheduling chose it
+	 * for its cookie: then the turn is new. If it runs already and is new in the
+	 * class, it has the rest of its last turn, and the next tick draws. It is not
+	 * queued if it has just blocked, and its parameters change while balancing has
+	 * dropped the rq lock: then it must not be picked.
 	 */
 	if (lrq->holder != p && task_on_rq_queued(p)) {
 		lrq->holder = p;
@@ -442,7 +431,7 @@ static void put_prev_task_lottery(struct rq *rq, struct task_struct *p,
 	if (!next || !task_on_lottery(next))
 		lottery_update_load_avg(rq, 1);
 
-	/* Whoever had the CPU need not wait behind a real-time task. */
+	/* The previous task need not wait behind a real-time task. */
 	if (next && (next->sched_class == &rt_sched_class ||
 		     next->sched_class == &dl_sched_class))
 		lottery_displaced(rq);
@@ -458,7 +447,7 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	if (!queued)
 		lottery_update_load_avg(rq, 1);
 
-	/* An hrtick comes when it was asked to; a tick may be half of one off. */
+	/* An hrtick comes on time; a tick may be half of one off. */
 	if (queued ? p->lottery.turn_left > 0 : !lottery_turn_over(p))
 		return;
 
@@ -470,7 +459,7 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	}
 }
 
-/* Its turn is not to be found again when it comes back to the class. */
+/* Its turn must not be found when it comes back to the class. */
 static void switched_from_lottery(struct rq *rq, struct task_struct *p)
 {
 	p->lottery.in_turn = false;
@@ -501,8 +490,8 @@ static unsigned int get_rr_interval_lottery(struct rq *rq, struct task_struct *p
 
 #ifdef CONFIG_SMP
 /*
- * Without it, prev_balance() would go on to the fair class, whose newidle
- * balancing drops the rq lock under a CPU that has lottery work.
+ * Without it, prev_balance() would go on to the fair class, whose newidle balancing drops
+ * the rq lock under a CPU that has lottery work.
  */
 static int balance_lottery(LOTTERY_BALANCE_ARGS)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of the class share, to be included after struct rq is known.
- */
+/* What the files of the class share, to be included after struct rq is known. */
 #ifndef _SCHED_LOTTERY_CLASS_H
 #define _SCHED_LOTTERY_CLASS_H
 
@@ -14,7 +12,7 @@
 #include "compat.h"
 #include "currency.h"
 
-/* A turn of a task that was given none [ns]. */
+/* The turn of a task without a quantum of its own [ns]. */
 #define LOTTERY_QUANTUM_DEFAULT	TICK_NSEC
 /*
  * Pools hold parts of tickets, so that a task with one ticket can be compensated,
@@ -24,7 +22,7 @@
 /* A task that used less of its turn than one part of these is taken for one part. */
 #define LOTTERY_COMPENSATION_MAX 100
 
-/* Who has, or shares, what the tickets of an entry win. */
+/* The owner of an entry: it has, or shares, what the entry's tickets win. */
 enum lottery_kind {
 	LOTTERY_TASK,
 	LOTTERY_LOAN,
@@ -32,9 +30,9 @@ enum lottery_kind {
 };
 
 /**
- * lottery_curr() - who runs on a CPU
- * @rq: its run queue, locked, or else the caller is in an RCU section and
- *	takes the answer for a hint
+ * lottery_curr() - the running task of a CPU
+ * @rq: its run queue, locked, or else the caller is in an RCU section and takes the
+ *	answer for a hint
  */
 static inline struct task_struct *lottery_curr(const struct rq *rq)
 {
@@ -45,10 +43,9 @@ static inline struct task_struct *lottery_curr(const struct rq *rq)
  * lottery_task_tickets() - the tickets that @p owns
  * @p: a task; its nice value, tickets and currency do not change meanwhile
  *
- * Return: what it was given, or else the weight of its nice value, so that
- * the proportions are those of SCHED_OTHER (1024 for nice 0). What it was given
- * within a currency is no more than that in the base currency: there it takes a
- * privilege to have more.
+ * Return: its tickets, or else the weight of its nice value, so that the proportions are
+ * those of SCHED_OTHER (1024 for nice 0). Tickets from within a currency count no more
+ * than that in the base currency, where more take a privilege.
  */
 static inline unsigned int lottery_task_tickets(const struct task_struct *p)
 {
@@ -67,19 +64,14 @@ static inline unsigned int lottery_task_tickets(const struct task_struct *p)
  * lottery_likely_worth() - what the tickets of a task will be worth
  * @p: the task, as for lottery_task_tickets()
  *
- * Return: in the base currency what it owns; in another as much as the last time.
+ * Return: in the base currency its tickets; in another one their last worth.
  */
 static inline unsigned int lottery_likely_worth(const struct task_struct *p)
 {
 	return (p->lottery.crq ? p->lottery.counted : 0) ?: lottery_task_tickets(p);
 }
 
-/**
- * lottery_quantum() - how long a turn of @p lasts
- * @p: a lottery task
- *
- * Return: run time [ns], at least LOTTERY_QUANTUM_MIN.
- */
+/* How long a turn of a lottery task lasts: run time [ns], at least LOTTERY_QUANTUM_MIN. */
 static inline u64 lottery_quantum(const struct task_struct *p)
 {
 	return p->lottery.quantum ?: LOTTERY_QUANTUM_DEFAULT;
@@ -89,9 +81,9 @@ static inline u64 lottery_quantum(const struct task_struct *p)
  * lottery_turn_over() - would a turn end at a tick now?
  * @p: the task whose turn it is
  *
- * A turn that has begun ends at the tick that is closest to its end. One that
- * has not begun is not over, however short: who is picked twice without
- * running in between has to be the same.
+ * A turn that has begun ends at the tick that is closest to its end. One that has not
+ * begun is not over, however short: two picks without run time in between must give the
+ * same task.
  */
 static inline bool lottery_turn_over(const struct task_struct *p)
 {
@@ -103,13 +95,12 @@ static inline bool lottery_turn_over(const struct task_struct *p)
 
 /**
  * lottery_compensated() - the parts of tickets that a task takes part with
- * @owned: what it owns
+ * @owned: its tickets
  * @quantum: what it could have run [ns]
- * @used: what it ran of its last turn before it gave that back [ns], 0 for all
+ * @used: its run time in its last turn, which it ended early [ns], 0 for all
  *
- * With a fraction f of its quantum used it takes part with 1/f times its
- * tickets, up to LOTTERY_COMPENSATION_MAX times (Waldspurger and Weihl 1994,
- * section 3.4).
+ * With a fraction f of its quantum used it takes part with 1/f times its tickets, up to
+ * LOTTERY_COMPENSATION_MAX times (Waldspurger and Weihl 1994, section 3.4).
  *
  * Return: up to 2^33; the product below up to 2^56.
  */
@@ -151,7 +142,7 @@ DECLARE_STATIC_KEY_TRUE(lottery_compensation);
 DECLARE_STATIC_KEY_TRUE(lottery_transfers);
 DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
 
-/* Does @p wait for a lock that hands priorities or tickets on? */
+/* Does @p wait for a lock that passes priorities or tickets on? */
 static inline bool lottery_is_locked_out(const struct task_struct *p)
 {
 #ifdef CONFIG_RT_MUTEXES
@@ -161,11 +152,7 @@ static inline bool lottery_is_locked_out(const struct task_struct *p)
 	return READ_ONCE(p->lottery.waits_on);
 }
 
-/**
- * lottery_lend() - a task blocks: its tickets go to whom it waits for
- * @rq: its run queue, locked, and the clock up to date
- * @p: the task, which is off its pool
- */
+/* A task that is off its pool blocks: lend its tickets. The clock is up to date. */
 static inline void lottery_lend(struct rq *rq, struct task_struct *p)
 {
 	if ((lottery_is_locked_out(p) || !list_empty(&p->lottery.loans)) &&
@@ -173,11 +160,7 @@ static inline void lottery_lend(struct rq *rq, struct task_struct *p)
 		__lottery_lend(rq, p);
 }
 
-/**
- * lottery_take_back() - a task wakes up, or leaves the class
- * @rq: its run queue, locked, and the clock up to date
- * @p: the task
- */
+/* A task wakes up, or leaves the class: end its loans. The clock is up to date. */
 static inline void lottery_take_back(struct rq *rq, struct task_struct *p)
 {
 	if (p->lottery.loan.active || !list_empty(&p->lottery.loans))

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the scheduler of another kernel calls otherwise than that of 6.12.
- */
+/* Names of the scheduler that differ between kernels; those of 6.12 are the default. */
 #ifndef _SCHED_LOTTERY_COMPAT_H
 #define _SCHED_LOTTERY_COMPAT_H
 
 #include <linux/version.h>
 
 /*
- * In 7.2 pick_task() may drop the lock of the run queue, balance() finds the task that
- * ran before in it, and the priority of a task is a number of its class.
+ * In 7.2 pick_task() may drop the lock of the run queue, balance() finds the task that ran
+ * before in it, and the priority of a task is a number of its class.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 #define LOTTERY_PICK_ARGS	struct rq *rq

@@ -2,22 +2,21 @@
 /*
  * Turns among the threads of a core, under core scheduling.
  *
- * Threads whose tasks do not trust each other take turns: the winner of one
- * draw runs, the others are forced idle unless they have a task with the same
- * cookie. Which winner goes first is decided by what each thread has had: run
- * time of its winners for each ticket in its pool, so that every pool gets its
- * share of the core, as every task does of its pool. Time in which a task runs
- * along with another thread's winner would be lost otherwise, and is free: else
- * those that run along would use up the share of the others in their pool.
- * Among the tasks of a pool that match a cookie the one goes first that has had
- * the least for each of its tickets.
+ * Threads whose tasks do not trust each other take turns: the winner of one draw runs, the
+ * others are forced idle unless they have a task with the same cookie. The order of
+ * winners follows the time of each thread: run time of its winners for each ticket in its
+ * pool, so that every pool gets its share of the core, as every task does of its pool.
+ * Time in which a task runs along with another thread's winner would be lost otherwise,
+ * and is free: else those that run along would use up the share of the others in their
+ * pool. Among the tasks of a pool that match a cookie the one with the least time for each
+ * of its tickets goes first.
  *
- * Both are stride schedulers (Waldspurger and Weihl, 1995), since prio_less()
- * compares twice what must not change in between.
+ * Both are stride schedulers (Waldspurger and Weihl, 1995), since prio_less() compares
+ * twice what must not change in between.
  *
- * Locking: all threads of a core share one rq lock while core scheduling is
- * enabled. A task's pass is its key in the core's tree: it changes only while
- * the task is not in there.
+ * Locking: all threads of a core share one rq lock while core scheduling is enabled. A
+ * task's pass is its key in the core's tree: it changes only while the task is not in
+ * there.
  */
 
 #include <linux/math64.h>
@@ -28,7 +27,7 @@
 
 /* Run time for a ticket is counted in parts of a nanosecond. */
 #define LOTTERY_PASS_SHIFT	20
-/* A thread may have the core for so many turns in a row while another waits. */
+/* How many turns in a row a thread may have the core while another waits. */
 #define LOTTERY_CORE_TURNS	10
 
 static bool lottery_less(u64 a, u64 b)
@@ -54,12 +53,9 @@ void __lottery_core_ran(struct rq *rq, struct task_struct *p, u64 ran)
 		rq->lottery.served += lottery_per_ticket(ran, rq->lottery.owned);
 }
 
-/**
- * __lottery_core_pass() - bring a task's pass up to date
- * @rq: its run queue, locked
- * @p: a task that is not in the core's tree
- *
- * Time that it did not ask for is not made up for.
+/*
+ * Update the pass of a task that is not in the core's tree. Time that it did not ask for
+ * is not made up for.
  */
 void __lottery_core_pass(struct rq *rq, struct task_struct *p)
 {
@@ -73,8 +69,8 @@ void __lottery_core_pass(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * However far a pool is behind, by what was before core scheduling was enabled
- * or by a change of its tickets, it makes up for LOTTERY_CORE_TURNS turns only.
+ * A pool that is behind, by what was before core scheduling was enabled or by a change of
+ * its tickets, makes up for LOTTERY_CORE_TURNS turns only.
  */
 static void lottery_core_catch_up(struct rq *rq, struct task_struct *p)
 {
@@ -97,8 +93,8 @@ static void lottery_core_catch_up(struct rq *rq, struct task_struct *p)
  * @rq: a run queue, locked
  * @p: its running task, whose turn is over
  *
- * Return: whether another thread of the core is kept idle, so that the end of
- * a turn has to be seen by all of them.
+ * Return: whether another thread of the core is kept idle, so that all of them have to see
+ * the end of a turn.
  */
 bool lottery_core_turn_over(struct rq *rq, struct task_struct *p)
 {
@@ -115,13 +111,10 @@ bool lottery_core_turn_over(struct rq *rq, struct task_struct *p)
 	return rq->core->core_forceidle_count;
 }
 
-/**
- * __lottery_core_join() - a pool that was empty takes part again
- * @rq: its run queue, locked
- *
- * It joins at the most that any thread of the core has had, whether that has
- * tasks now or not: a thread that was alone for long is not behind those that
- * come, and those that come are not behind it when it is back.
+/*
+ * A pool that was empty takes part again, at the most that any thread of the core has had,
+ * with or without tasks now: a thread that was alone for long is not behind those that
+ * come, and they are not behind it when it is back.
  */
 void __lottery_core_join(struct rq *rq)
 {

@@ -2,41 +2,38 @@
 /*
  * Currencies: tickets that are backed by tickets of another currency.
  *
- * Waldspurger and Weihl 1994, sections 3.3 and 4.4. What is issued within a
- * currency says how its members share what backs it, and nothing to anybody
- * else. The currency at the bottom of all is the base currency. A cgroup can be a
- * currency, see currency_group.c, and a process, see currency_process.c.
+ * Waldspurger and Weihl 1994, sections 3.3 and 4.4. Tickets within a currency say only how
+ * its members share its backing. The outermost currency is the base currency. A cgroup can
+ * be a currency, see currency_group.c, and a process, see currency_process.c.
  *
- * On each CPU a currency has a pool of its own, with the tickets of its tasks
- * there, of what they lend to tasks there, and of currencies within it. While that
- * pool is not empty it has one entry in the pool of the currency around it. That
- * entry has what backs the currency, times the part of the active tickets of the
- * currency, on all CPUs, that are on this one. So the value of a currency is with
- * those of its members that can use it, wherever they are, and it is the same
- * whether they are few or many. A draw goes from pool to pool until it finds a
- * task or a loan.
+ * On each CPU a currency has a pool of its own, with the tickets of its tasks there, of
+ * what they lend to tasks there, and of currencies within it. While that pool is not empty
+ * it has one entry in the pool of the currency around it. That entry has the backing of
+ * the currency, times the part of its active tickets, on all CPUs, that are on this one.
+ * So the value of a currency goes to the members that can use it, wherever they are, and
+ * is the same for few and for many. A draw goes from pool to pool until it finds a task or
+ * a loan.
  *
- * What is active elsewhere changes without this CPU's lock, so that the parts of
- * the CPUs can be of different moments. Each CPU weighs a currency again when
- * something changes in it here, and LOTTERY_WEIGH of them at each tick.
+ * The tickets that are active elsewhere change without this CPU's lock, so that the parts
+ * of the CPUs can be of different moments. Each CPU weighs a currency again when something
+ * changes in it here, and LOTTERY_WEIGH of them at each tick.
  *
- * Compensation: a pool that has more tickets than are owned takes part with as
- * many times more.
+ * Compensation: a pool that has more tickets than are owned takes part with as many times
+ * more.
  *
  * Invariants, checked by tests/currency_kunit.c:
- *  - a crq has an entry in the pool around it, and is on the list of the CPU, if and
- *    only if its pool is not empty;
- *  - its @owned is the sum of what its entries own, and the @active of a currency is
- *    the sum of that over all CPUs.
+ * - a crq has an entry in the pool around it, and is on the list of the CPU, if and only if
+ *   its pool is not empty;
+ * - its @owned is the sum of what its entries own, and the @active of a currency is the sum
+ *   of that over all CPUs.
  *
- * Locking: a crq is protected by its rq lock, @active is atomic. The work is
- * bounded by how deep currencies are within each other, and logarithmic in their
- * members.
+ * Locking: a crq is protected by its rq lock, @active is atomic. The work is bounded by
+ * the depth of currencies, and logarithmic in their members.
  *
- * A currency stays in memory while @refs is above 0. A task in a currency is looked up
- * without a reference, under RCU or with interrupts off, which is as good. When no
- * task can find the currency any more, nothing is left in its pools but
- * loans of tasks that have left it; they are put where they belong then.
+ * A currency stays in memory while @refs is above 0. The currency of a task is looked up
+ * without a reference, under RCU or with interrupts off, which is as good. When no task
+ * can find the currency any longer, only loans of tasks that have left it are in its
+ * pools; they are moved then.
  */
 
 #include <linux/math64.h>
@@ -55,7 +52,7 @@
 
 DEFINE_STATIC_KEY_FALSE(lottery_currencies);
 
-/* See lottery_currency_of(). Who has left the cgroup's currency has left this one. */
+/* See lottery_currency_of(). A task that has left the cgroup's currency has left this one. */
 struct lottery_currency *__lottery_currency_of(const struct task_struct *p)
 {
 	struct lottery_currency *own = READ_ONCE(p->signal->lottery);
@@ -72,7 +69,7 @@ static u64 lottery_part(u64 whole, u64 part, u64 of)
 	return mul_u64_u64_div_u64(whole, part, max(of, part)) ?: 1;
 }
 
-/* What backs @c now. */
+/* The backing of @c now. */
 static unsigned int lottery_backing(const struct lottery_currency *c)
 {
 	unsigned int tickets = READ_ONCE(c->tickets);
@@ -136,14 +133,14 @@ static void lottery_detach(struct rq *rq, struct lottery_crq *crq)
 	list_del_init(&crq->on_cpu);
 }
 
-/* Reckon anew what @crq takes part with. Returns whether that has changed. */
+/* Compute what @crq takes part with. Returns whether that has changed. */
 static bool lottery_reckon(struct rq *rq, struct lottery_crq *crq)
 {
 	u64 active = atomic64_read(&crq->currency->active);
 	u64 backing = lottery_backing(crq->currency);
 	u64 worth, parts;
 
-	/* Others may just have counted out what is not yet counted in here. */
+	/* Others may have counted out what is not counted in here yet. */
 	active = max(active, crq->owned);
 	worth = lottery_part(backing, crq->owned, active);
 	parts = mul_u64_u64_div_u64(backing, crq->pool.tickets, active) ?: 1;
@@ -159,7 +156,7 @@ static bool lottery_reckon(struct rq *rq, struct lottery_crq *crq)
 	return true;
 }
 
-/* Something has changed in @crq: so it may have in all that are around it. */
+/* Something has changed in @crq, and maybe in all that are around it. */
 static void lottery_weigh(struct rq *rq, struct lottery_crq *crq)
 {
 	struct lottery_crq *around;
@@ -233,7 +230,7 @@ void __lottery_weigh_some(struct rq *rq)
 	}
 }
 
-/* What backs it, or where, has changed. @rq is locked. */
+/* Its backing, or the place of that, has changed. @rq is locked. */
 static void lottery_weigh_again(struct rq *rq, struct lottery_crq *crq)
 {
 	struct lottery_currency *around = READ_ONCE(crq->currency->around);
@@ -252,10 +249,7 @@ static void lottery_weigh_again(struct rq *rq, struct lottery_crq *crq)
 		lottery_weigh(rq, crq->around);
 }
 
-/**
- * lottery_weigh_everywhere() - what backs a currency, or where, has changed
- * @c: the currency
- */
+/* The backing of a currency, or the place of that, has changed. */
 void lottery_weigh_everywhere(struct lottery_currency *c)
 {
 	int cpu;
@@ -268,11 +262,7 @@ void lottery_weigh_everywhere(struct lottery_currency *c)
 	}
 }
 
-/**
- * lottery_change_backing() - another number of tickets backs a currency
- * @c: the currency; who changes it is alone
- * @tickets: at least 1
- */
+/* Back a currency with another number of tickets, at least 1; callers are serialised. */
 void lottery_change_backing(struct lottery_currency *c, unsigned int tickets)
 {
 	WRITE_ONCE(c->inner, c->around);
@@ -280,10 +270,7 @@ void lottery_change_backing(struct lottery_currency *c, unsigned int tickets)
 	lottery_weigh_everywhere(c);
 }
 
-/**
- * lottery_requeue() - a task may be in another currency
- * @p: the task
- */
+/* The task may be in another currency. */
 void lottery_requeue(struct task_struct *p)
 {
 	CLASS(task_rq_lock, rq_guard)(p);
@@ -337,10 +324,7 @@ struct lottery_currency *lottery_get_currency(struct lottery_currency *c)
 	return c && refcount_inc_not_zero(&c->refs) ? c : NULL;
 }
 
-/**
- * lottery_put_currency() - give a reference back
- * @c: the currency, or NULL
- */
+/* Drop a reference; @c may be NULL. */
 void lottery_put_currency(struct lottery_currency *c)
 {
 	if (c && refcount_dec_and_test(&c->refs))
@@ -348,8 +332,8 @@ void lottery_put_currency(struct lottery_currency *c)
 }
 
 /**
- * lottery_make_currency() - a currency that nobody is in
- * @around: what backs it, which somebody else keeps; NULL for the base currency
+ * lottery_make_currency() - a currency without members
+ * @around: what backs it, which the caller keeps; NULL for the base currency
  * @tickets: how many of that
  *
  * Return: with one reference, or ERR_PTR(-ENOMEM).

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Currencies as the rest of the class sees them. See currency.c.
- */
+/* Currencies as the rest of the class sees them. See currency.c. */
 #ifndef _SCHED_LOTTERY_CURRENCY_H
 #define _SCHED_LOTTERY_CURRENCY_H
 
@@ -24,9 +22,9 @@ struct pid;
  * @currency: the currency
  * @around: whose pool @entry is in, NULL for that of the CPU
  * @owned: what is in @pool, without compensation [tickets]
- * @worth: what @owned is worth in the currency around, as counted there [tickets]
+ * @worth: the worth of @owned in the currency around, as counted there [tickets]
  * @wins: draws that a ticket in @pool has won
- * @point: where the low-variance draw stands, of 2^64
+ * @point: the position of the low-variance draw, of 2^64
  * @on_cpu: on the CPU's list of currencies, while @pool is not empty
  *
  * All of it is protected by the rq lock.
@@ -49,16 +47,15 @@ struct lottery_crq {
  * @around: the currency that backs it, NULL for the base currency
  * @home: of a process: the currency of its cgroup when it was made
  * @owner: of a process: its id, to compare; NULL for that of a cgroup
- * @tickets: what backs it, in the currency around; 0 for a cgroup that is none
+ * @tickets: its backing, in the currency around; 0 for a cgroup that is no currency
  * @depth: how many currencies of the same sort it is in, with itself
  * @inner: @tickets was set while @around was not the base currency
- * @active: what its crqs own all together; each CPU changes it under its own rq
- *	lock
+ * @active: what its crqs own all together; each CPU changes it under its own rq lock
  * @refs: processes and currencies within it, a cgroup
- * @free: frees it in a while
+ * @free: frees it after a grace period
  *
- * @around and @tickets are read under rq locks, without the lock of who changes
- * them: lottery_groups_mutex for a cgroup, lottery_process_mutex for a process.
+ * @around and @tickets are read under rq locks, without the lock of their writer:
+ * lottery_groups_mutex for a cgroup, lottery_process_mutex for a process.
  */
 struct lottery_currency {
 	struct lottery_crq __percpu *crq;
@@ -110,7 +107,7 @@ static inline void lottery_check(struct rq *rq)
 }
 
 /**
- * lottery_currency_of() - whose tickets a task has
+ * lottery_currency_of() - the currency of a task's tickets
  * @p: the task. Its run queue is locked, or else under RCU.
  *
  * Return: the currency, or NULL for the base currency.
@@ -122,12 +119,9 @@ static inline struct lottery_currency *lottery_currency_of(const struct task_str
 	return __lottery_currency_of(p);
 }
 
-/**
- * lottery_crq_of() - where the entry of a task or of its loan belongs
- * @rq: the run queue that it is to be on
- * @p: the task, as for lottery_currency_of()
- *
- * Return: its currency there, or NULL for the pool of the CPU itself.
+/*
+ * The currency on @rq that the entry of a task or of its loan belongs to, or NULL for the
+ * pool of the CPU itself.
  */
 static inline struct lottery_crq *
 lottery_crq_of(struct rq *rq, const struct task_struct *p)
@@ -155,13 +149,7 @@ lottery_put_in(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
 	lottery_check(rq);
 }
 
-/**
- * lottery_take_out() - an entry does not take part any more
- * @rq: a run queue, locked
- * @crq: as it was put in
- * @e: the entry
- * @owned: as it was put in
- */
+/* The entry stops taking part; the arguments are those of lottery_put_in(). */
 static __always_inline void
 lottery_take_out(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
 		 unsigned int owned)
@@ -173,7 +161,7 @@ lottery_take_out(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e
 	lottery_check(rq);
 }
 
-/* The same for the entry of a task, whose currency is only looked at if there are any. */
+/* The same for the entry of a task, whose currency is only looked up if there are any. */
 static __always_inline void lottery_take_out_task(struct rq *rq, struct task_struct *p)
 {
 	if (static_branch_unlikely(&lottery_currencies))
@@ -182,13 +170,7 @@ static __always_inline void lottery_take_out_task(struct rq *rq, struct task_str
 		lottery_take_out(rq, NULL, &p->lottery.entry, 0);
 }
 
-/**
- * lottery_set_parts() - compensation of an entry begins or ends
- * @rq: a run queue, locked
- * @crq: as it was put in
- * @e: the entry
- * @parts: what it takes part with from now on
- */
+/* Compensation of an entry begins or ends: it takes part with @parts from now on. */
 static __always_inline void
 lottery_set_parts(struct rq *rq, struct lottery_crq *crq, struct lottery_entry *e,
 		  u64 parts)
@@ -215,10 +197,7 @@ lottery_worth(const struct lottery_crq *crq, unsigned int owned)
 	return owned;
 }
 
-/**
- * lottery_weigh_some() - see what has changed elsewhere
- * @rq: this CPU's run queue, locked
- */
+/* Update some currencies for changes on other CPUs; the rq is locked. */
 static inline void lottery_weigh_some(struct rq *rq)
 {
 	if (static_branch_unlikely(&lottery_currencies) &&

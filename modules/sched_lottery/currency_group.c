@@ -2,13 +2,13 @@
 /*
  * A cgroup as a currency: cpu.lottery.tickets and cpu.lottery.stat.
  *
- * A cgroup that has never had tickets costs a pointer. One that has them no more
- * keeps its currency, which nobody is in then, for the next time.
+ * A cgroup that has never had tickets costs a pointer. One whose tickets are set to 0
+ * keeps its currency, without members, for the next time.
  *
- * Locking: lottery_groups_mutex protects @lottery and @lottery_in of the groups, and
- * what is written of their currencies. It is taken below cgroup_mutex, and above
- * the rq locks. Tasks that are queued while @lottery_in changes are queued again;
- * tasks that are moved between groups are in any case.
+ * Locking: lottery_groups_mutex protects @lottery and @lottery_in of the groups, and the
+ * backing of their currencies. It is taken below cgroup_mutex, and above the rq locks.
+ * Tasks that are queued while @lottery_in changes are queued again; a move between groups
+ * queues a task again in any case.
  */
 
 #include <linux/capability.h>
@@ -36,20 +36,14 @@ static bool lottery_is_currency(const struct task_group *tg)
 	return tg->lottery && tg->lottery->tickets;
 }
 
-/**
- * lottery_online_group() - a cgroup is there
- * @tg: it is in no currency of its own yet
- */
+/* A new cgroup, in no currency of its own yet. */
 void lottery_online_group(struct task_group *tg)
 {
 	guard(mutex)(&lottery_groups_mutex);
 	tg->lottery_in = tg->parent->lottery_in;
 }
 
-/**
- * lottery_free_group() - a cgroup has no tasks, and nobody can find it any more
- * @tg: the group
- */
+/* A cgroup without tasks, which no task can find any longer. */
 void lottery_free_group(struct task_group *tg)
 {
 	lottery_put_currency(tg->lottery);
@@ -85,8 +79,8 @@ static void lottery_requeue_group(struct cgroup_subsys_state *css)
 }
 
 /*
- * What is in the pools of the one before is moved before the caller leaves its RCU
- * section: that it is kept until then is enough.
+ * The pools of the previous currency are emptied before the caller leaves its RCU section:
+ * it need not be kept for longer.
  */
 static void lottery_set_around(struct lottery_currency *c, struct lottery_currency *around)
 {
@@ -96,7 +90,7 @@ static void lottery_set_around(struct lottery_currency *c, struct lottery_curren
 	lottery_put_currency(was);
 }
 
-/* @top has become a currency, or is none any more. */
+/* @top has become a currency, or ceases to be one. */
 static void lottery_update_groups(struct task_group *top)
 {
 	struct cgroup_subsys_state *css;
@@ -142,7 +136,7 @@ static int lottery_begin_currency(struct task_group *tg, unsigned int tickets)
  * lottery_group_write_tickets() - cpu.lottery.tickets is written
  * @css: of the group
  * @cft: unused
- * @tickets: what backs it from now on, 0 if it is no currency
+ * @tickets: its backing from now on, 0 if it is no currency
  *
  * Return: 0, or -ERANGE for more than LOTTERY_TICKETS_MAX, -EPERM if base tickets are
  * needed and not allowed, -ENOSPC if too many are within each other, -ENOMEM.
@@ -172,11 +166,7 @@ int lottery_group_write_tickets(struct cgroup_subsys_state *css, struct cftype *
 	return 0;
 }
 
-/**
- * lottery_group_read_tickets() - cpu.lottery.tickets is read
- * @css: of the group
- * @cft: unused
- */
+/* cpu.lottery.tickets is read. */
 u64 lottery_group_read_tickets(struct cgroup_subsys_state *css, struct cftype *cft)
 {
 	struct task_group *tg = lottery_group(css);
@@ -185,11 +175,7 @@ u64 lottery_group_read_tickets(struct cgroup_subsys_state *css, struct cftype *c
 	return tg->lottery ? tg->lottery->tickets : 0;
 }
 
-/**
- * lottery_group_show_stat() - cpu.lottery.stat is read
- * @m: where to
- * @v: unused
- */
+/* cpu.lottery.stat is read. */
 int lottery_group_show_stat(struct seq_file *m, void *v)
 {
 	struct task_group *tg = lottery_group(seq_css(m));

@@ -2,14 +2,13 @@
 /*
  * A process as a currency: prctl(PR_LOTTERY, PR_LOTTERY_CURRENCY).
  *
- * All threads of the process are in it, and all processes that it forks from then
- * on, or a fork would lead out of it. One of these may make another one within it.
- * It is backed in the currency of the cgroup that it was made in. Who is moved to a
- * cgroup with another currency has tickets of that one, until it is moved back.
+ * All threads of the process are in it, and all processes that it forks from then on, or a
+ * fork would lead out of it. One of these may make another one within it. It is backed in
+ * the currency of the cgroup that it was made in. A task that moves to a cgroup with
+ * another currency has tickets of that one until it moves back.
  *
- * Locking: lottery_process_mutex protects changes of @lottery of struct
- * signal_struct and what is written of these currencies. A process keeps its
- * currency.
+ * Locking: lottery_process_mutex protects changes of @lottery of struct signal_struct and
+ * the backing of these currencies. A process keeps its currency.
  */
 
 #include <linux/capability.h>
@@ -44,8 +43,8 @@ static struct lottery_currency *lottery_get_home(void)
 }
 
 /*
- * Base tickets are for the privileged, unless they are the caller's own: then it is
- * not to keep them elsewhere.
+ * Base tickets need a privilege, unless they are the caller's own; then it may not keep
+ * them elsewhere as well.
  */
 static bool lottery_may_back(const struct lottery_currency *around, unsigned int tickets,
 			     unsigned int has)
@@ -62,7 +61,7 @@ static unsigned int lottery_own_tickets(void)
 	return lottery_task_tickets(current);
 }
 
-/* @was has been looked at, @home has a reference that is taken along. */
+/* @was has been checked, @home has a reference that this call takes over. */
 static struct lottery_currency *
 lottery_make_within(struct lottery_currency *was, struct lottery_currency *home,
 		    unsigned int tickets)
@@ -106,15 +105,14 @@ static int lottery_enter_new(unsigned int tickets)
 }
 
 /**
- * lottery_process_currency() - the caller's process is to be a currency
- * @tickets: what backs it in the currency around
+ * lottery_process_currency() - make the caller's process a currency
+ * @tickets: its backing in the currency around
  *
- * If the process has made one before, another number of tickets backs it now.
+ * A second call changes the backing.
  *
  * Return: 0, or -ERANGE for no tickets or more than LOTTERY_TICKETS_MAX; -EPERM if the
- * currency around is the base currency, @tickets are more than the caller has or it
- * has several threads, and not CAP_SYS_NICE; -ENOSPC if it is within too many;
- * -ENOMEM.
+ * currency around is the base currency, @tickets are more than the caller has or it has
+ * several threads, and not CAP_SYS_NICE; -ENOSPC if it is within too many; -ENOMEM.
  */
 int lottery_process_currency(unsigned long tickets)
 {
@@ -134,10 +132,7 @@ int lottery_process_currency(unsigned long tickets)
 	return 0;
 }
 
-/**
- * sched_lottery_fork_signal() - a process is made
- * @sig: what its threads have in common; it is in the currency of its parent
- */
+/* A new process, whose threads share @sig, is in the currency of its parent. */
 void sched_lottery_fork_signal(struct signal_struct *sig)
 {
 	/* Another thread of the parent may leave it just now. */
@@ -147,10 +142,7 @@ void sched_lottery_fork_signal(struct signal_struct *sig)
 	} while (sig->lottery && !lottery_get_currency(sig->lottery));
 }
 
-/**
- * sched_lottery_free_signal() - a process is gone
- * @sig: what its threads had in common
- */
+/* A process, whose threads shared @sig, is gone. */
 void sched_lottery_free_signal(struct signal_struct *sig)
 {
 	lottery_put_currency(sig->lottery);

@@ -2,10 +2,10 @@
 /*
  * Turns that loans have won, and guests: fair tasks that have one.
  *
- * A guest runs in its own class, ahead of other fair tasks, since the class that
- * picks it is asked first; as tasks do that the deadline server picks. Its time counts
- * for the turn here, and in the fair class as all its time does; but not for the
- * deadline server, see lottery_is_guest().
+ * A guest runs in its own class, ahead of other fair tasks, since the class that picks it
+ * comes first, as for tasks that the deadline server picks. Its time counts for the turn
+ * here, and in the fair class as all its time does; but not for the deadline server, see
+ * lottery_is_guest().
  *
  * Locking: the rq lock.
  */
@@ -20,7 +20,7 @@
  * @rq: its run queue, locked
  * @p: a queued task, see lottery_borrower()
  *
- * Its own tickets have not won: what it is owed stays as it is.
+ * Its own tickets have not won: its compensation stays.
  */
 void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p)
 {
@@ -53,8 +53,8 @@ static void lottery_charge_guest(struct rq *rq)
  * lottery_guest_stays() - does the turn of a fair task go on?
  * @rq: a run queue, locked, and the clock up to date
  *
- * It ends when another task has run in between, which is all that is known of a
- * guest that does not run.
+ * It ends when another task has run in between, which is all that is known of a guest that
+ * does not run.
  */
 bool lottery_guest_stays(struct rq *rq)
 {
@@ -72,10 +72,7 @@ bool lottery_guest_stays(struct rq *rq)
 	return false;
 }
 
-/**
- * lottery_guest_tick() - a tick of a fair task's turn; it may be half of one off
- * @rq: this CPU's run queue, locked, and the clock up to date
- */
+/* A tick of a fair task's turn; it may be half of one off. The clock is up to date. */
 void lottery_guest_tick(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;

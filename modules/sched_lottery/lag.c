@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tasks lack of their due.
+ * The lag of tasks: what they lack of their due.
  *
- * Due is the water-filled share of all CPUs. A CPU whose sum of tickets is the
- * average, taken without the CPUs that one task has to itself by its tickets,
- * gives each ticket its due; with fewer tickets a CPU gives more, with more it
- * gives less. That is counted once for all tickets of a CPU (@behind of struct
- * lottery_account), at ticks, and a task takes its part along when it moves.
- * Luck in draws is not in it: chance makes up for that by itself.
+ * Due is the water-filled share of all CPUs. A CPU whose sum of tickets is the average,
+ * taken without the CPUs that one task has to itself by its tickets, gives each ticket its
+ * due; with fewer tickets a CPU gives more, with more it gives less. That is counted once
+ * for all tickets of a CPU (@behind of struct lottery_account), at ticks, and a task takes
+ * its part along when it moves. Luck in draws is not in it: chance makes up for that by
+ * itself.
  *
- * What all CPUs lack alike, to the fair server and to interrupts, tells nothing
- * about where tasks should be; each CPU forgets it bit by bit.
+ * The lag that all CPUs share, by the fair server and interrupts, says nothing about the
+ * placement of tasks; each CPU forgets it bit by bit.
  *
- * Locking: accounts are protected by the rq lock. The average is computed from
- * what other CPUs hold, read without their locks.
+ * Locking: accounts are protected by the rq lock. The average is computed from the sums of
+ * other CPUs, read without their locks.
  */
 
 #include <linux/cpumask.h>
@@ -24,21 +24,21 @@
 
 #include "balance.h"
 
-/* Run time for each of so many tickets. */
+/* Run time for each of the tickets. */
 static s64 lottery_each(s64 ns, u64 owned)
 {
 	return div64_s64(ns * BIT(LOTTERY_LAG_SHIFT), owned);
 }
 
 /**
- * lottery_account_fold() - bring the lag of a CPU's tasks up to date
+ * lottery_account_fold() - update the lag of a CPU's tasks
  * @a: its account
  * @owned: the tickets of its tasks
  * @nr: how many they are
  * @now: the time [ns of rq_clock_task()]
  *
- * Alone on its CPU a task is not due more than that. All together lack or have
- * too much LOTTERY_LAG_MAX at most.
+ * A task alone on its CPU is not due more than that. The lag of all together is
+ * LOTTERY_LAG_MAX at most, either way.
  */
 void lottery_account_fold(struct lottery_account *a, u64 owned, unsigned int nr, u64 now)
 {
@@ -68,10 +68,7 @@ static bool lottery_is_capped(struct rq *rq, u64 average)
 	return READ_ONCE(rq->lottery.nr) == 1 && lottery_load_now(rq) > average;
 }
 
-/*
- * The load of a CPU if all were even, of those that share. Reads of all CPUs,
- * without any lock, under RCU.
- */
+/* The load of each shared CPU if all were even. Reads all CPUs, without any lock, under RCU. */
 static u64 lottery_average(struct rq *rq, u64 capped_above, s64 *drift)
 {
 	u64 tickets = 0, capacity = 0;
@@ -93,11 +90,7 @@ static u64 lottery_average(struct rq *rq, u64 capped_above, s64 *drift)
 				    capacity) : 0;
 }
 
-/**
- * lottery_look_around() - see what is due on average, and who lacks most
- * @rq: the run queue that asks, not locked; under RCU
- * @s: where to store the answer
- */
+/* Survey the average due and the CPU with the largest lag; under RCU, @rq is not locked. */
 void lottery_look_around(struct rq *rq, struct lottery_survey *s)
 {
 	s64 most = LOTTERY_LAG_MOVE, lag;

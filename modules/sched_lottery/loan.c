@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loans: the tickets of a task that is blocked work for the one it waits for.
+ * Loans: the tickets of a blocked task work for the task it waits for.
  *
- * Waldspurger and Weihl 1994, section 3.1: ticket transfers. The tickets of a
- * blocked lender stay tickets of the lender, in an entry of their own. That
- * entry is in the pool of the CPU where the borrower is queued; when it wins,
- * the borrower has a turn. So nothing is minted and nothing is lost, a borrower
- * need not have tickets or be of this class, and who lends to whom is looked up
- * at the draw, along the chain of those who wait:
- *  - a task that is blocked on an rt_mutex, on a PI futex or on a lottery mutex lends
- *    to the owner;
- *  - otherwise it lends to the tasks that it named, see loan_api.c.
- * A chain ends with a task that is not blocked, or that waits for nobody. One
- * that is longer than LOTTERY_CHAIN, as a cycle is, lends to nobody.
+ * Waldspurger and Weihl 1994, section 3.1: ticket transfers. The tickets of a blocked
+ * lender stay tickets of the lender, in an entry of their own. That entry is in the pool
+ * of the CPU where the borrower is queued; when it wins, the borrower has a turn. So no
+ * ticket is made or lost, a borrower need not have tickets or be of this class, and the
+ * borrower is looked up at the draw, along the chain of waiting tasks:
+ * - a task that is blocked on an rt_mutex, on a PI futex or on a lottery mutex lends to the
+ *   owner;
+ * - otherwise it lends to the tasks that it named, see loan_api.c.
  *
- * A borrower of the fair class is a guest: it has the CPU for the turn of a
- * winner, ahead of other fair tasks, and stays in its own class.
+ * A chain ends with a task that is not blocked, or whose wait names no task. One that is
+ * longer than LOTTERY_CHAIN, as a cycle is, lends to no task.
  *
- * Where a loan is (enum lottery_loan_state):
+ * A borrower of the fair class is a guest: it has the CPU for the turn of a winner, ahead
+ * of other fair tasks, and stays in its own class.
  *
- *  AT_REST  nowhere: the lender runs, or nobody can use the tickets
- *  POOL     in the pool of @cpu
- *  RECALL   the same, and in the mail of @cpu, as the lender does not lend any more
- *  MAIL     in the mail of @cpu, which decides where it goes
- *  LATER    on @cpu, which decides again at the next tick
- *  HELD     somebody with the rq lock of @cpu decides just now
- *  PARKED   on the list of a borrower that sleeps
+ * The place of a loan (enum lottery_loan_state):
  *
- * The lender changes @active, the borrower wakes up and moves, mutexes change
- * hands, all without the lock of @cpu. So a loan is only ever moved by who has
- * that lock, and everybody else sends mail: an irq_work of @cpu reads it. Draws
- * do not rely on mail: who wins is looked up again.
+ * - AT_REST: nowhere: the lender runs, or no task can use the tickets
+ * - POOL: in the pool of @cpu
+ * - RECALL: the same, and in the mail of @cpu, as the lender has stopped lending
+ * - MAIL: in the mail of @cpu, which decides its place
+ * - LATER: on @cpu, which decides again at the next tick
+ * - HELD: the holder of the rq lock of @cpu decides just now
+ * - PARKED: on the list of a borrower that sleeps
  *
- * Locking: lottery_loans_lock, a leaf below the rq locks, protects state, cpu
- * and link of all loans and the lists that they are on. POOL and RECALL are
- * entered and left with the rq lock of @cpu held as well. @active is written under
- * lottery_loans_lock. What a task is blocked on is read under its pi_lock,
- * which is above the rq lock and therefore only tried. Tasks in a chain stay
- * in memory as interrupts are off, which RCU waits for.
+ * The lender changes @active, the borrower wakes up and moves, mutexes change hands, all
+ * without the lock of @cpu. So only the holder of that lock moves a loan, and all others
+ * send mail: an irq_work of @cpu reads it. Draws do not rely on mail: the borrower is
+ * looked up again.
  *
- * Work under the rq lock: each step of a draw takes a loan off the pool or ends
- * it, so that all draws do no more such steps than loans were put in. Mail is
- * read in pieces of LOTTERY_LETTERS.
+ * Locking: lottery_loans_lock, a leaf below the rq locks, protects state, cpu and link of
+ * all loans and the lists that they are on. POOL and RECALL are entered and left with the
+ * rq lock of @cpu held as well. @active is written under lottery_loans_lock. What a task
+ * is blocked on is read under its pi_lock, which is above the rq lock and therefore only
+ * tried. Tasks in a chain stay in memory as interrupts are off, which RCU waits for.
+ *
+ * Work under the rq lock: each step of a draw takes a loan off the pool or ends it, so
+ * that all draws do no more such steps than loans were put in. Mail is read in pieces of
+ * LOTTERY_LETTERS.
  */
 
 #include <linux/irq_work.h>
@@ -69,8 +68,8 @@ static struct lottery_loan *lottery_loan_of(struct lottery_entry *e)
  * @rq: a run queue, locked
  * @p: a task that is queued there
  *
- * Return: whether it is a lottery task, or a fair one that is not held back. Who is
- * of a higher class needs no turn.
+ * Return: whether it is a lottery task, or a fair one that is not throttled. A task of a
+ * higher class needs no turn.
  */
 bool lottery_can_host(struct rq *rq, struct task_struct *p)
 {
@@ -88,7 +87,7 @@ bool lottery_can_host(struct rq *rq, struct task_struct *p)
 	return true;
 }
 
-/* Where @loan should be now, seen from @rq, which is locked. */
+/* The right place of @loan, seen from @rq, which is locked. */
 static enum lottery_whereabouts
 lottery_find_place(struct rq *rq, struct lottery_loan *loan,
 		   struct task_struct **borrower)
@@ -133,7 +132,7 @@ static void lottery_unpool_loan(struct rq *rq, struct lottery_loan *loan)
 	rq->lottery.owned -= loan->counted;
 }
 
-/* Hand @loan to @cpu. Under lottery_loans_lock. */
+/* Send @loan to @cpu. Under lottery_loans_lock. */
 static void lottery_send(struct lottery_loan *loan, int cpu,
 			 enum lottery_loan_state state)
 {
@@ -166,8 +165,8 @@ static void lottery_follow(struct rq *rq, struct lottery_loan *loan, int cpu)
 }
 
 /*
- * Put @loan on the list of @borrower, which sleeps. It wakes up, and it dies, with
- * its pi_lock held: then lottery_unpark() and lottery_dead() see the loan. Under
+ * Put @loan on the list of @borrower, which sleeps. It wakes up, and it dies, with its
+ * pi_lock held: then lottery_unpark() and lottery_dead() see the loan. Under
  * lottery_loans_lock; @rq is locked.
  */
 static void lottery_park(struct rq *rq, struct lottery_loan *loan,
@@ -191,7 +190,7 @@ static void lottery_park(struct rq *rq, struct lottery_loan *loan,
 	raw_spin_unlock(&borrower->pi_lock);
 }
 
-/* Put @loan, which is held, where it should be. Under lottery_loans_lock. */
+/* Put @loan, which is held, into its place. Under lottery_loans_lock. */
 static void lottery_put(struct rq *rq, struct lottery_loan *loan,
 			enum lottery_whereabouts place, struct task_struct *borrower)
 {
@@ -214,10 +213,7 @@ static void lottery_put(struct rq *rq, struct lottery_loan *loan,
 	}
 }
 
-/*
- * Bring @loan, which is held, to where it should be. @rq is locked, its clock is
- * up to date.
- */
+/* Bring @loan, which is held, to its place. @rq is locked, its clock is up to date. */
 static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
 {
 	struct task_struct *borrower = NULL;
@@ -225,14 +221,14 @@ static void lottery_settle(struct rq *rq, struct lottery_loan *loan)
 	enum lottery_whereabouts place = lottery_find_place(rq, loan, &borrower);
 
 	raw_spin_lock(&lottery_loans_lock);
-	/* Who has blocked meanwhile has left it to us. */
+	/* A task that has blocked meanwhile has left it to us. */
 	if (loan->active && !was_active)
 		place = LOTTERY_NOT_NOW;
 	lottery_put(rq, loan, place, borrower);
 	raw_spin_unlock(&lottery_loans_lock);
 }
 
-/* Take the loan into the hand of who has locked @rq. Under lottery_loans_lock. */
+/* Hold the loan, as the owner of the lock of @rq. Under lottery_loans_lock. */
 static void lottery_hold(struct rq *rq, struct lottery_loan *loan)
 {
 	lockdep_assert_rq_held(rq);
@@ -247,11 +243,11 @@ static void lottery_hold(struct rq *rq, struct lottery_loan *loan)
 }
 
 /**
- * lottery_borrower() - who has the turn that a loan has won
+ * lottery_borrower() - the task whose turn a loan has won
  * @rq: a run queue, locked
  * @e: the loan's entry, in the pool of @rq
  *
- * Return: the borrower, queued here; or NULL: then the loan is not there any more.
+ * Return: the borrower, queued here; or NULL: then the loan has left the pool.
  */
 struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 {
@@ -276,11 +272,11 @@ struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 }
 
 /**
- * lottery_evict_loans() - nobody else is in a currency any more
+ * lottery_evict_loans() - the last member has left a currency
  * @rq: a run queue, locked, and the clock up to date
  * @pool: that of the currency there
  *
- * What lenders still have there that have left it goes where they are now.
+ * Loans of lenders that have left it before move to their new currency.
  */
 void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool)
 {
@@ -297,7 +293,7 @@ void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool)
 	}
 }
 
-/* A lender blocks or wakes up: tell the loan. Its rq is locked. */
+/* A lender blocks or wakes up: update the loan. Its rq is locked. */
 static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool active)
 {
 	bool held = false;
@@ -330,7 +326,7 @@ static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool ac
 			break;
 		case LOTTERY_LOAN_RECALL:
 		case LOTTERY_LOAN_HELD:
-			/* Who reads the mail or holds it looks at @active. */
+			/* The reader or holder of the mail tests @active. */
 			break;
 		}
 	}
@@ -426,11 +422,7 @@ static void lottery_mail_work(struct irq_work *work)
 	rq_unlock(rq, &rf);
 }
 
-/**
- * init_lottery_loan() - make a loan that is at rest
- * @loan: the loan
- * @lender: whose tickets they are
- */
+/* Make a loan of @lender's tickets, at rest. */
 void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender)
 {
 	memset(loan, 0, sizeof(*loan));
@@ -440,10 +432,7 @@ void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender)
 	loan->lender = lender;
 }
 
-/**
- * init_lottery_loans() - make a CPU have no loans
- * @lrq: its lottery
- */
+/* Initialise the loans of a CPU: there are none. */
 void init_lottery_loans(struct lottery_rq *lrq)
 {
 	INIT_LIST_HEAD(&lrq->lent);
@@ -453,9 +442,8 @@ void init_lottery_loans(struct lottery_rq *lrq)
 }
 
 /*
- * Make mail of the loans on @list. They keep their state: it makes no difference
- * between MAIL, LATER and PARKED for who takes them off a list. Under
- * lottery_loans_lock; @rq is locked.
+ * Make mail of the loans on @list. They keep their state: MAIL, LATER and PARKED are the
+ * same for a task that takes them off a list. Under lottery_loans_lock; @rq is locked.
  */
 static void lottery_retry(struct rq *rq, struct list_head *list)
 {
@@ -463,10 +451,7 @@ static void lottery_retry(struct rq *rq, struct list_head *list)
 	irq_work_queue_on(&rq->lottery.work, cpu_of(rq));
 }
 
-/**
- * lottery_loans_retry() - look again at what could not be decided
- * @rq: this CPU's run queue, locked
- */
+/* Decide again about the loans that waited for a tick; the rq is locked. */
 void lottery_loans_retry(struct rq *rq)
 {
 	if (list_empty(&rq->lottery.later))
@@ -477,11 +462,7 @@ void lottery_loans_retry(struct rq *rq)
 	raw_spin_unlock(&lottery_loans_lock);
 }
 
-/**
- * __lottery_unpark() - a task with loans on its list has woken up or moved
- * @rq: its run queue, locked
- * @p: the task, queued there
- */
+/* A task with loans on its list has woken up or moved, and is queued on @rq, which is locked. */
 void __lottery_unpark(struct rq *rq, struct task_struct *p)
 {
 	raw_spin_lock(&lottery_loans_lock);
@@ -489,10 +470,7 @@ void __lottery_unpark(struct rq *rq, struct task_struct *p)
 	raw_spin_unlock(&lottery_loans_lock);
 }
 
-/**
- * __lottery_dead() - a task with loans on its list will never run again
- * @p: the task
- */
+/* A task with loans on its list will never run again. */
 void __lottery_dead(struct task_struct *p)
 {
 	struct lottery_loan *loan, *next;
@@ -507,12 +485,9 @@ void __lottery_dead(struct task_struct *p)
 }
 
 #ifdef CONFIG_SMP
-/**
- * rq_offline_lottery() - a CPU leaves its root domain, and may go down
- * @rq: its run queue, locked
- *
- * Until it is back, or as long as it has ticks, its loans follow their borrowers
- * to other CPUs.
+/*
+ * A CPU leaves its root domain, and may go down; its rq is locked. Until it is back, or as
+ * long as it has ticks, its loans follow their borrowers to other CPUs.
  */
 void rq_offline_lottery(struct rq *rq)
 {
@@ -529,10 +504,7 @@ void rq_offline_lottery(struct rq *rq)
 	raw_spin_unlock(&lottery_loans_lock);
 }
 
-/**
- * rq_online_lottery() - a CPU is back in a root domain
- * @rq: its run queue, locked
- */
+/* A CPU is back in a root domain; its rq is locked. */
 void rq_online_lottery(struct rq *rq)
 {
 	raw_spin_lock(&lottery_loans_lock);

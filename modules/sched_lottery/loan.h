@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What loan.c, chain.c, loan_api.c and the rest of the class share.
- */
+/* What loan.c, chain.c, loan_api.c and the rest of the class share. */
 #ifndef _SCHED_LOTTERY_LOAN_H
 #define _SCHED_LOTTERY_LOAN_H
 
@@ -9,7 +7,7 @@
 
 #include "class.h"
 
-/* Where a loan is, see loan.c. */
+/* The places of a loan, see loan.c. */
 enum lottery_loan_state {
 	LOTTERY_LOAN_AT_REST,
 	LOTTERY_LOAN_POOL,
@@ -20,13 +18,13 @@ enum lottery_loan_state {
 	LOTTERY_LOAN_PARKED,
 };
 
-/* Where a loan should be. */
+/* The right place of a loan. */
 enum lottery_whereabouts {
 	LOTTERY_HERE,		/* the borrower is queued here and can run */
 	LOTTERY_THERE,		/* it is queued on another CPU */
 	LOTTERY_ASLEEP,		/* it sleeps */
-	LOTTERY_NOT_NOW,	/* it cannot be told, or it cannot run just now */
-	LOTTERY_NOWHERE,	/* there is none */
+	LOTTERY_NOT_NOW,	/* it is not known, or it cannot run just now */
+	LOTTERY_NOWHERE,	/* it does not exist */
 };
 
 /* The fair class leaves some tasks queued that sleep. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * prctl(PR_LOTTERY): whom a task lends its tickets to when it blocks.
+ * prctl(PR_LOTTERY): the tasks that a task lends its tickets to when it blocks.
  *
- * The loans of a task are its own affair: it alone makes and ends them, with its
- * pi_lock and rq lock held; one of the two is enough to read them. A loan keeps
- * a reference to its borrower, and a place in the pools.
+ * A task alone makes and ends its loans, with its pi_lock and rq lock held; one of the two
+ * is enough to read them. A loan keeps a reference to its borrower, and a place in the
+ * pools.
  */
 
 #include <linux/cleanup.h>
@@ -20,7 +20,7 @@
 
 #include "loan.h"
 
-/* So many tasks can one name. */
+/* The most tasks that one can name. */
 #define LOTTERY_LOANS_MAX	8
 
 static void lottery_loan_free(struct rcu_head *rcu)
@@ -33,8 +33,8 @@ static void lottery_loan_free(struct rcu_head *rcu)
 }
 
 /*
- * Wait until no CPU has @loan. The lender runs, so it is not active: at most it is
- * in a pool, and in the mail of that CPU.
+ * Wait until no CPU has @loan. The lender runs, so it is not active: at most it is in a
+ * pool, and in the mail of that CPU.
  */
 static void lottery_loan_wait(struct lottery_loan *loan)
 {
@@ -46,7 +46,7 @@ static void lottery_loan_wait(struct lottery_loan *loan)
 	}
 }
 
-/* End the loans of the caller to @to, or all; those that are over in any case. */
+/* End the loans of the caller to @to, or all; those that have expired in any case. */
 static unsigned int lottery_end_loans(struct task_struct *to, bool all)
 {
 	struct lottery_loan *loan, *next;
@@ -63,13 +63,13 @@ static unsigned int lottery_end_loans(struct task_struct *to, bool all)
 	}
 	list_for_each_entry_safe(loan, next, &ended, own) {
 		lottery_loan_wait(loan);
-		/* Who walks a chain may look at it. */
+		/* A walk of a chain may read it. */
 		call_rcu(&loan->rcu, lottery_loan_free);
 	}
 	return nr;
 }
 
-/* Takes the reference to @to along, or leaves it if it fails. */
+/* Takes over the reference to @to, unless it fails. */
 static int lottery_add_loan(struct task_struct *to, const struct prctl_lottery_loan *ask)
 {
 	struct lottery_loan *loan;
@@ -134,17 +134,17 @@ static int lottery_revoke(pid_t pid)
 }
 
 /**
- * sched_lottery_prctl() - what PR_LOTTERY asks for
+ * sched_lottery_prctl() - PR_LOTTERY
  * @op: PR_LOTTERY_*
  * @arg3: LEND: a struct prctl_lottery_loan of user space. REVOKE: the borrower's
  *	pid, or 0 for all. CURRENCY: see lottery_process_currency().
  * @arg4: LEND: the size of that structure
  * @arg5: 0
  *
- * Return: 0, or -EINVAL for an unknown operation or flag, a nonzero argument
- * that is not used or a loan to oneself; -EPERM if the caller is not a
- * SCHED_LOTTERY task; -ESRCH if there is no such task, or no loan to it; -ERANGE
- * for too many tickets; -ENOSPC for too many loans; -E2BIG, -EFAULT, -ENOMEM.
+ * Return: 0, or -EINVAL for an unknown operation or flag, a nonzero argument that is not
+ * used or a loan to oneself; -EPERM if the caller is not a SCHED_LOTTERY task; -ESRCH if
+ * there is no such task, or no loan to it; -ERANGE for too many tickets; -ENOSPC for too
+ * many loans; -E2BIG, -EFAULT, -ENOMEM.
  */
 int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4,
 			unsigned long arg5)
@@ -174,10 +174,7 @@ int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4
 	}
 }
 
-/**
- * sched_lottery_exit() - the caller exits: it will not lend any more
- * @p: the caller
- */
+/* The caller exits, and stops lending. */
 void sched_lottery_exit(struct task_struct *p)
 {
 	scoped_guard(task_rq_lock, p)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The map of the lottery class. kernel/sched/sched.h includes it, before it
- * defines struct rq.
- */
+/* The map of the lottery class. kernel/sched/sched.h includes it, before it defines struct rq. */
 #ifndef _SCHED_LOTTERY_H
 #define _SCHED_LOTTERY_H
 
@@ -44,10 +41,9 @@ enum lottery_op {
 	LOTTERY_NR_OPS,
 };
 
-/**
- * struct lottery_op_stats - what one operation cost on one CPU
- * @count: how often it ran since the statistics were switched on
- * @ns: how long it took in all [ns]
+/*
+ * How often an operation ran on one CPU since the statistics were switched on, and for how
+ * long in all.
  */
 struct lottery_op_stats {
 	u64 count;
@@ -55,19 +51,18 @@ struct lottery_op_stats {
 };
 
 /**
- * struct lottery_account - what a CPU's tasks had, against what they are due
+ * struct lottery_account - the time of a CPU's tasks, against their due
  * @clock: up to when it is accounted [ns of rq_clock()]
  * @ran: run time of lottery tasks since then [ns]
- * @behind: what each ticket lacks that was always here; wraps
- *	[ns << LOTTERY_LAG_SHIFT]
- * @carried: sum over the tasks of what they brought along, less what @behind
- *	was for their tickets at the time; wraps [ns << LOTTERY_LAG_SHIFT]
- * @lag: what all of them lack together, as of @clock [ns]; read without the
- *	lock
- * @average: what a CPU with its whole capacity has to hold for everybody to
- *	get what is due [tickets << LOTTERY_LOAD_SHIFT]; 0 if it is not known
- * @blocked: ticks in a row at which a real-time task ran and no lottery task
- *	had since the tick before; read without the lock
+ * @behind: the lag of each ticket that was always here; wraps [ns <<
+ *	LOTTERY_LAG_SHIFT]
+ * @carried: sum over the tasks of what they brought along, less what @behind was for
+ *	their tickets at the time; wraps [ns << LOTTERY_LAG_SHIFT]
+ * @lag: the lag of all of them together, as of @clock [ns]; read without the lock
+ * @average: what a CPU with its whole capacity has to hold for each task to get its
+ *	due [tickets << LOTTERY_LOAD_SHIFT]; 0 if it is not known
+ * @blocked: ticks in a row at which a real-time task ran and no lottery task had
+ *	since the tick before; read without the lock
  */
 struct lottery_account {
 	u64 clock;
@@ -81,16 +76,16 @@ struct lottery_account {
 
 /**
  * struct lottery_rq - the lottery of one CPU
- * @pool: the tickets of all queued tasks, that of the running one included, and
- *	what is lent to tasks that are queued here; but one entry for each currency
+ * @pool: the tickets of all queued tasks, that of the running one included, and the
+ *	loans to tasks that are queued here; but one entry for each currency
  * @nr: queued tasks of the class
  * @inner: how many entries the pools of currencies have beyond one each, see
  *	lottery_entries()
- * @owned: what they own, in whole tickets of the base currency, as counted; the
- *	pool has parts of tickets, and compensation in it
- * @holder: the task that holds the current turn, or NULL if the next pick
- *	must draw. It is queued. It may be preempted and come back within its
- *	turn; it need not be rq->curr.
+ * @owned: their tickets, whole ones of the base currency, as counted; the pool has
+ *	parts of tickets, and compensation in it
+ * @holder: the task that holds the current turn, or NULL if the next pick must draw.
+ *	It is queued. It may be preempted and come back within its turn; it need not be
+ *	rq->curr.
  * @migratable: the queued tasks that may run on another CPU, oldest first
  * @guest: a fair task that has the turn, or NULL. Only a pointer to compare with
  *	that of the running task: when it does not run it may be anywhere.
@@ -100,23 +95,22 @@ struct lottery_account {
  * @lent: the loans that are in a pool here, see loan.c
  * @currencies: those that have tasks or loans here, see currency.c
  * @mail: loans that others have sent
- * @later: loans to look at again at a tick
+ * @later: loans to decide about at a tick
  * @work: reads the mail
- * @closed: the CPU is not in a root domain; it gets no more mail
+ * @closed: the CPU is not in a root domain; it gets no mail
  * @lotteries: draws since boot
- * @point: where the low-variance draw stands, of 2^64
+ * @point: the position of the low-variance draw, of 2^64
  * @next_balance: when to compare ticket sums at a tick again [jiffies]
- * @next_pull: when an empty CPU may ask again that got nothing [jiffies]
+ * @next_pull: when an empty CPU may try again after an empty pull [jiffies]
  * @account: lag of this CPU's tasks, see balance.c
- * @served: what the CPU had of its core by winning, see core_sched.c
+ * @served: the CPU's time on its core by winning, see core_sched.c
  * @along: the holder has not won, it runs along with another thread's winner
  * @pass: the pass of the task that ran last, see core_sched.c
  * @stats: cost of each operation, kept while lottery_stats_enabled
  *
  * All of it is protected by the rq lock, @lent, @mail, @later and @closed by
- * lottery_loans_lock. The sums and numbers in @pool,
- * @owned, @lotteries and @stats are also read without it, as hints or for
- * people.
+ * lottery_loans_lock. The sums and numbers in @pool, @owned, @lotteries and @stats are
+ * also read without it, as hints or for people.
  */
 struct lottery_rq {
 	struct lottery_pool pool;
@@ -154,7 +148,7 @@ struct lottery_rq {
  * lottery_entries() - tasks and loans, in the pool of a CPU and in those of currencies
  * @lrq: the lottery of the CPU
  *
- * Each currency is an entry itself. There are none if and only if @pool is empty.
+ * Each currency is an entry itself. The result is 0 if and only if @pool is empty.
  */
 static inline unsigned int lottery_entries(const struct lottery_rq *lrq)
 {
@@ -169,34 +163,21 @@ DECLARE_STATIC_CALL(lottery_pool_remove, lottery_list_remove);
 DECLARE_STATIC_CALL(lottery_pool_reweight, lottery_list_reweight);
 DECLARE_STATIC_CALL(lottery_pool_draw, lottery_list_draw);
 
-/**
- * lottery_pool_insert() - put an entry into a pool of the kind that has booted
- * @pool: the pool of a run queue, which is locked
- * @e: is in no pool, and has its tickets
- */
+/* Put an entry with tickets into the pool of a run queue, which is locked. */
 static __always_inline void
 lottery_pool_insert(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	static_call(lottery_pool_insert)(pool, e);
 }
 
-/**
- * lottery_pool_remove() - take an entry out of its pool
- * @pool: the pool of a run queue, which is locked
- * @e: is in @pool
- */
+/* Take an entry out of the pool of a run queue, which is locked. */
 static __always_inline void
 lottery_pool_remove(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	static_call(lottery_pool_remove)(pool, e);
 }
 
-/**
- * lottery_pool_reweight() - change the tickets of an entry
- * @pool: the pool of a run queue, which is locked
- * @e: is in @pool
- * @tickets: at least one
- */
+/* Change the tickets of an entry of a pool to @tickets, at least one; the run queue is locked. */
 static __always_inline void
 lottery_pool_reweight(struct lottery_pool *pool, struct lottery_entry *e,
 		      u64 tickets)
@@ -204,12 +185,9 @@ lottery_pool_reweight(struct lottery_pool *pool, struct lottery_entry *e,
 	static_call(lottery_pool_reweight)(pool, e, tickets);
 }
 
-/**
- * lottery_pool_draw() - find the owner of a winning number
- * @pool: the pool of a run queue, which is locked, and not empty
- * @winning: below pool->tickets
- *
- * Return: the owner.
+/*
+ * The owner of number @winning, below pool->tickets; the run queue is locked, the pool not
+ * empty.
  */
 static __always_inline struct lottery_entry *
 lottery_pool_draw(const struct lottery_pool *pool, u64 winning)
@@ -261,7 +239,7 @@ static inline void lottery_unpark(struct rq *rq, struct task_struct *p)
 }
 
 /**
- * lottery_dead() - a task will never run again: nobody waits for it
+ * lottery_dead() - a task will never run again: end the loans to it
  * @p: the task, of any class, in TASK_DEAD
  */
 static inline void lottery_dead(struct task_struct *p)
@@ -280,11 +258,10 @@ extern unsigned int lottery_stats_clock_ns;
 /**
  * lottery_stats_begin() - start to time an operation
  *
- * Interrupts are off, as they are under every rq lock, so that the cheapest
- * form of the clock will do.
+ * Interrupts are off, as they are under every rq lock, so the cheapest form of the clock
+ * is enough.
  *
- * Return: what to hand to lottery_stats_end(): the time [ns], or 0 if
- * statistics are off.
+ * Return: what to pass to lottery_stats_end(): the time [ns], or 0 if statistics are off.
  */
 static __always_inline u64 lottery_stats_begin(void)
 {
@@ -299,7 +276,7 @@ static __always_inline u64 lottery_stats_begin(void)
  * @op: which one
  * @begin: what lottery_stats_begin() returned
  *
- * What the clock itself takes is not accounted.
+ * The cost of the clock itself is not accounted.
  */
 static __always_inline void
 lottery_stats_end(struct lottery_rq *lrq, enum lottery_op op, u64 begin)

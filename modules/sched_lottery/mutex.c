@@ -2,17 +2,17 @@
 /*
  * A mutex that its waiters win by lot, see include/mutex.h.
  *
- * The owner that releases it makes the winner the owner: it is not free in between, or
- * who runs just then would take it, mostly the one that has released it, and the draw
- * would decide nothing.
+ * The owner that releases it makes the winner the owner: it is never free in between, or
+ * the running task would take it, mostly the one that has released it, and the draw would
+ * decide nothing.
  *
- * A waiter takes part with what its tickets were worth when it began to wait: a task of
- * the fair class with the weight of its nice value.
+ * A waiter takes part with the worth of its tickets when its wait began: a task of the
+ * fair class with the weight of its nice value.
  *
  * Locking: @lock of the mutex, a leaf. @waits_on of struct sched_lottery_entity changes
  * under the pi_lock of its task: while that is held, the mutex that it leads to is in
- * memory. A waiter is on the stack of its task, until @won is seen.
- * The work under @lock is logarithmic in the waiters.
+ * memory. A waiter is on the stack of its task, until @won is seen. The work under @lock
+ * is logarithmic in the waiters.
  */
 
 #include <linux/export.h>
@@ -36,12 +36,7 @@ struct lottery_mutex_waiter {
 	bool won;
 };
 
-/**
- * __lottery_mutex_init() - see lottery_mutex_init()
- * @m: the mutex
- * @name: for lockdep
- * @key: for lockdep
- */
+/* See lottery_mutex_init(). */
 void __lottery_mutex_init(struct lottery_mutex *m, const char *name,
 			  struct lock_class_key *key)
 {
@@ -104,7 +99,7 @@ static int lottery_mutex_wait(struct lottery_mutex *m, struct lottery_mutex_wait
 
 	for (;;) {
 		set_current_state(state);
-		/* Pairs with lottery_mutex_draw(): what the last owner did is seen. */
+		/* Pairs with lottery_mutex_draw(): the stores of the last owner are visible. */
 		if (smp_load_acquire(&w->won))
 			break;
 		if (signal_pending_state(state, current)) {
@@ -185,7 +180,7 @@ bool lottery_mutex_trylock(struct lottery_mutex *m)
 }
 EXPORT_SYMBOL_GPL(lottery_mutex_trylock);
 
-/* The next owner, off the pool and about to be woken; NULL if nobody waits. */
+/* The next owner, off the pool and about to be woken; NULL without waiters. */
 static struct task_struct *
 lottery_mutex_draw(struct lottery_mutex *m, u64 random, struct wake_q_head *wake)
 {
@@ -202,13 +197,13 @@ lottery_mutex_draw(struct lottery_mutex *m, u64 random, struct wake_q_head *wake
 	w = container_of(e, struct lottery_mutex_waiter, entry);
 	winner = w->task;
 	wake_q_add(wake, winner);
-	/* Pairs with lottery_mutex_wait(). From here on it may not be there any more. */
+	/* Pairs with lottery_mutex_wait(). From here on the waiter may be gone. */
 	smp_store_release(&w->won, true);
 	return winner;
 }
 
 /**
- * lottery_mutex_unlock() - draw who has a mutex next
+ * lottery_mutex_unlock() - release a mutex and draw its next owner
  * @m: the mutex, which the caller has taken
  */
 void lottery_mutex_unlock(struct lottery_mutex *m)

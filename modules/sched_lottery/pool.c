@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of the pools that are built holds the tickets. Chosen once, before
- * the first run queue is set up, and the same for all CPUs.
+ * Chooses the pool that holds the tickets, of those that are built, once for all CPUs,
+ * before the first run queue is set up.
  */
 
 #include <linux/cache.h>
@@ -45,8 +45,8 @@ DEFINE_STATIC_CALL(lottery_pool_reweight, LOTTERY_DEFAULT(reweight));
 DEFINE_STATIC_CALL(lottery_pool_draw, LOTTERY_DEFAULT(draw));
 
 /*
- * Static calls can be changed since static_call_init(), which start_kernel()
- * calls before it parses the command line; nothing is in a pool yet.
+ * Static calls can be changed after static_call_init(), which start_kernel() calls before
+ * it parses the command line; no pool has entries yet.
  */
 static void __init lottery_pool_choose(const struct lottery_pool_ops *ops)
 {

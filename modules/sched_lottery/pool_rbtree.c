@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rbtree pool: every node knows the tickets of the subtree to its left,
- * and a draw descends by comparing the winning number with them.
+ * The rbtree pool: every node knows the tickets of the subtree to its left, and a draw
+ * descends by comparing the winning number with them.
  *
- * The tree has no key. A new entry becomes the rightmost node, so that the
- * in-order walk is the order of insertion. Nothing is compared on the way, and
- * no sum changes: the new node is to the left of nobody. A removal changes the
- * sums on the path to the root, a rotation one sum: O(log n) for everything.
- * (The reference kept a sum in every node and recomputed all of them.)
+ * The tree has no key. A new entry becomes the rightmost node, so that the in-order walk
+ * is the order of insertion. Nothing is compared on the way, and no sum changes: the new
+ * node is to the left of no other. A removal changes the sums on the path to the root, a
+ * rotation one sum: O(log n) for everything. (The reference kept a sum in every node and
+ * recomputed all of them.)
  */
 
 #include <linux/limits.h>
@@ -37,8 +37,8 @@ static void lottery_rbtree_copy(struct rb_node *old, struct rb_node *new)
 }
 
 /*
- * @stop has left the leftmost place below @rb for that of the erased node. What
- * is above the erased node has been put right before, see remove.
+ * @stop has left the leftmost place below @rb for that of the erased node. The nodes above
+ * the erased one have been updated before, see remove.
  */
 static void lottery_rbtree_propagate(struct rb_node *rb, struct rb_node *stop)
 {

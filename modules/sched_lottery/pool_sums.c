@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sums pool: a tree of nodes with eight places each. The places of a leaf
- * hold entries, and the tickets of each; those of an inner node hold children,
- * and the tickets to the left of each within the node.
+ * The sums pool: a tree of nodes with eight places each. The places of a leaf hold
+ * entries, and the tickets of each; those of an inner node hold children, and the tickets
+ * to the left of each within the node.
  *
- * Entries fill the leaves from left to right without a gap. A new one is put
- * behind the last; one that leaves is replaced by the last. So the depth, and
- * with it the cost, is that of the entries that are in, whatever was in before.
+ * Entries fill the leaves from left to right without a gap. A new one goes behind the
+ * last; one that leaves is replaced by the last. So the depth, and with it the cost, is
+ * that of the present entries, whatever was in before.
  *
- * The tickets to the left of a place do not change when something happens at
- * the end. So an insertion changes no sum in an inner node. Neither does a
- * removal, if the last entry has as many tickets as the one that it replaces;
- * otherwise the difference goes into the sums to the right, at most seven a
- * level.
+ * The tickets to the left of a place do not change when something happens at the end. So
+ * an insertion changes no sum in an inner node. Neither does a removal, if the last entry
+ * has as many tickets as the one that it replaces; otherwise the difference goes into the
+ * sums to the right, at most seven a level.
  *
- * A draw compares three sums in each inner node, without a branch, and walks
- * half of a leaf on average. Eight sums are one cache line.
+ * A draw compares three sums in each inner node, without a branch, and walks half of a
+ * leaf on average. Eight sums are one cache line.
  *
- * Nodes are allocated beforehand, see lottery_sums_prepare(), and are taken
- * from a list of spare ones when the last leaf is full.
+ * Nodes are allocated beforehand, see lottery_sums_prepare(), and are taken from a list of
+ * spare ones when the last leaf is full.
  */
 
 #include <linux/align.h>
@@ -41,7 +40,7 @@ static struct lottery_node *lottery_sums_node(u64 *slot)
 	return (struct lottery_node *)PTR_ALIGN_DOWN(slot, __alignof__(struct lottery_node));
 }
 
-/* Whose sum @slot is: the pointer is as far from it in every place. */
+/* The child whose sum @slot is: the pointer is as far from it in every place. */
 static union lottery_place *lottery_sums_place(const u64 *slot)
 {
 	BUILD_BUG_ON(sizeof(union lottery_place) != sizeof(*slot));
@@ -112,8 +111,8 @@ lottery_sums_parent(struct lottery_pool *pool, struct lottery_node *child)
 }
 
 /*
- * The last leaf is full: start another one. It hangs below the lowest inner
- * node with a place left, on a branch of its own, or else below a new root.
+ * The last leaf is full: start another one. It hangs below the lowest inner node with a
+ * free place, on a branch of its own, or else below a new root.
  */
 static void lottery_sums_grow(struct lottery_pool *pool)
 {
@@ -146,9 +145,8 @@ static void lottery_sums_grow(struct lottery_pool *pool)
 }
 
 /*
- * The last leaf is empty, and an entry of the leaf before it is to go. An empty
- * leaf stays until then, so that a task that comes and goes does not make and
- * unmake one each time.
+ * The last leaf is empty, and an entry of the leaf before it is to go. An empty leaf stays
+ * until then, so that a task that comes and goes does not make and unmake one each time.
  */
 static void lottery_sums_shrink(struct lottery_pool *pool)
 {
@@ -156,7 +154,7 @@ static void lottery_sums_shrink(struct lottery_pool *pool)
 	struct lottery_node *prev = node->prev, *root = pool->root;
 	u64 *slot;
 
-	/* With it go the inner nodes that have nothing else. */
+	/* The inner nodes that have nothing else go with it. */
 	do {
 		slot = node->up;
 		lottery_sums_give(pool, node);
@@ -237,7 +235,7 @@ void lottery_sums_remove(struct lottery_pool *pool, struct lottery_entry *e)
 {
 	u64 *last = pool->next - 1, *slot = e->slot, tickets = e->tickets;
 
-	/* Who comes and goes, among others that stay, is the last one. */
+	/* A task that comes and goes, among others that stay, is the last one. */
 	if (slot != last && unlikely(pool->next == pool->begin))
 		return lottery_sums_remove_slow(pool, e);
 
@@ -260,9 +258,9 @@ void lottery_sums_reweight(struct lottery_pool *pool, struct lottery_entry *e,
 }
 
 /*
- * Descend @level levels from @node to a leaf; @winning counts from the first
- * entry of the node that has been reached. The last step has no branch: gcc
- * makes one of every if, and a wrong guess costs more than a comparison.
+ * Descend @level levels from @node to a leaf; @winning counts from the first entry of the
+ * node that has been reached. The last step has no branch: gcc makes one of every if, and
+ * a wrong guess costs more than a comparison.
  */
 static __always_inline const struct lottery_node *
 lottery_sums_descend(const struct lottery_node *node, unsigned int level,

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Places for tasks in the pools, reserved where sleeping is allowed: a task is
- * queued under an rq lock, and its pool must have a place for it then.
+ * Places for tasks in the pools, reserved where sleeping is allowed: a task is queued
+ * under an rq lock, and its pool must have a place for it then.
  *
- * A place is reserved for each task_struct whose policy is SCHED_LOTTERY,
- * from the fork or the change of policy on until the change back or until the
- * task_struct is freed. As each of these tasks may be queued on any CPU, each
- * possible CPU's pool has room for all of them. What a task lends can still be in
- * a pool when the task itself is queued there, so that a place has room for both.
- * A loan that a task has named, see loan_api.c, has a place, too, and a currency.
+ * A place is reserved for each task_struct whose policy is SCHED_LOTTERY, from the fork or
+ * the change of policy on until the change back or until the task_struct is freed. As each
+ * of these tasks may be queued on any CPU, each possible CPU's pool has room for all of
+ * them. A loan can still be in a pool when its lender is queued there, so a place has room
+ * for both. A loan that a task has named, see loan_api.c, has a place, too, and so has a
+ * currency.
  *
- * Room is doubled when it is used up, so that it happens rarely. It is not given
- * back: who had so many tasks once is likely to have them again.
+ * Room is doubled when it is used up, so that it happens rarely. It is not given back,
+ * because as many tasks are likely to come again.
  *
  * sched_fork() reserves; sched_cancel_fork() gives back if the fork fails later.
  * __sched_setscheduler() reserves before it takes a lock if the new policy is
- * SCHED_LOTTERY; when it changes the policy, under the rq lock, it exchanges the
- * place against that of the old policy, if there is one; and afterwards it gives
- * back what it is left with. So two calls for one task may race: each place
- * follows the policy that is in force. __put_task_struct() gives back the last
- * one: even a task that is dead can get another policy while there is a
- * reference to it.
+ * SCHED_LOTTERY; when it changes the policy, under the rq lock, it exchanges the place for
+ * that of the old policy, if there is one; and afterwards it gives back the remaining one.
+ * So two calls for one task may race: each place follows the policy that is in force.
+ * __put_task_struct() gives back the last one: even a dead task can get another policy
+ * while there is a reference to it.
  */
 
 #include <linux/atomic.h>
@@ -53,7 +52,7 @@ static DEFINE_PER_CPU(struct lottery_room, lottery_new_room);
 
 static bool lottery_reserve_fast(void)
 {
-	/* Pairs with lottery_room_grow(): the room is there. */
+	/* Pairs with lottery_room_grow(): the room is visible. */
 	unsigned int room = smp_load_acquire(&lottery_room);
 	int reserved = atomic_read(&lottery_reserved);
 
@@ -122,8 +121,8 @@ static int lottery_room_grow(void)
 /**
  * lottery_reserve() - reserve a place in the pools for one more task
  *
- * It may sleep. The place is the caller's, until a task gets the policy or
- * until lottery_unreserve().
+ * It may sleep. The caller owns the place until a task gets the policy or until
+ * lottery_unreserve().
  *
  * Return: 0, or -ENOMEM; then nothing has changed.
  */
@@ -149,22 +148,21 @@ int lottery_reserve(void)
  * lottery_has_room_to_lend() - does a pool have a place for one more loan?
  * @lrq: the lottery of a run queue, which is locked
  *
- * Each place has room for a task and for what it lends. A loan whose lender has
- * just left the class may still be in the pool when the lender's place is another
- * task's; so loans wait for each other rather than take the room of tasks.
+ * Each place has room for a task and for what it lends. A loan whose lender has just left
+ * the class may still be in the pool when the lender's place is another task's; so loans
+ * wait for each other rather than take the room of tasks.
  */
 bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
 {
-	/* Pairs with lottery_room_grow(): the room is there. */
+	/* Pairs with lottery_room_grow(): the room is visible. */
 	return lottery_entries(lrq) - lrq->nr < smp_load_acquire(&lottery_room);
 }
 
 /**
  * lottery_unreserve() - give a place back
  *
- * The task that had it is not in a pool, and will not be. It does not sleep,
- * so that a task can lose the policy in an interrupt (SysRq-n), and a
- * task_struct can be freed in one.
+ * Its task is not in a pool, and will not be. It does not sleep, so that a task can lose
+ * the policy in an interrupt (SysRq-n), and a task_struct can be freed in one.
  */
 void lottery_unreserve(void)
 {

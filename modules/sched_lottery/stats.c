@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What people see of the class and switch in it.
+ * The files and switches of the class.
  *
- * /proc/sched_lottery: one line a CPU, pairs of name and value. Each reader has
- * it made up anew, without any lock, so that no reader slows a CPU down: numbers
- * of a CPU that is busy may be of slightly different moments.
+ * /proc/sched_lottery: one line a CPU, pairs of name and value, computed for each reader
+ * without any lock, so that no reader slows a CPU down: numbers of a busy CPU may be of
+ * slightly different moments.
  *
- * kernel.sched_lottery_stats: what the operations of the class cost; a static
- * key that is off by default. kernel.sched_lottery_compensation and
+ * kernel.sched_lottery_stats: the cost of the operations of the class; a static key that
+ * is off by default. kernel.sched_lottery_compensation and
  * kernel.sched_lottery_low_variance: see class.c; kernel.sched_lottery_transfers: see
  * loan.c.
  */
@@ -30,7 +30,7 @@ DEFINE_STATIC_KEY_TRUE(lottery_compensation);
 DEFINE_STATIC_KEY_TRUE(lottery_transfers);
 DEFINE_STATIC_KEY_FALSE(lottery_low_variance);
 
-/* What two readings of the clock in a row differ by, at the least [ns]. */
+/* The least difference of two readings of the clock in a row [ns]. */
 unsigned int lottery_stats_clock_ns __read_mostly;
 
 /* Serialises the switches, not the counters: those belong to the rq locks. */

@@ -8,8 +8,8 @@
 #include <linux/tracepoint.h>
 
 /*
- * What all events tell: the CPU whose lottery it is, the task, its tickets,
- * and the tickets and tasks in the pool after the event.
+ * All events have the CPU whose lottery it is, the task, its tickets, and the tickets and
+ * tasks in the pool after the event.
  */
 DECLARE_EVENT_CLASS(lottery_task,
 		    TP_PROTO(struct rq *rq, struct task_struct *p), TP_ARGS(rq, p),

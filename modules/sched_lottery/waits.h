@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How long tasks of the class wait and sleep, for /proc/PID/sched and the events
- * sched_stat_*: what fair.c tells of fair tasks, in the same fields. Nothing is
- * done unless kernel.sched_schedstats is 1.
+ * sched_stat_*, in the same fields as fair.c does. Nothing is done unless
+ * kernel.sched_schedstats is 1.
  *
- * A task that is queued and does not run has wait_start set, and no other has.
+ * A queued task that does not run has wait_start set, and no other one has.
  */
 #ifndef _LOTTERY_WAITS_H
 #define _LOTTERY_WAITS_H
@@ -35,7 +35,7 @@ static inline void lottery_waits_enqueue(struct rq *rq, struct task_struct *p, i
 		__update_stats_wait_start(rq, p, &p->stats);
 }
 
-/* @p leaves the pool of @rq. Of a wait that goes on elsewhere the time is kept. */
+/* @p leaves the pool of @rq. The time of a wait that goes on elsewhere is kept. */
 static inline void lottery_waits_dequeue(struct rq *rq, struct task_struct *p, int flags)
 {
 	unsigned int state;

@@ -2,16 +2,16 @@
 /*
  * A mutex that its waiters win by lot.
  *
- * Waldspurger and Weihl 1994, section 6.1: who releases the mutex draws one ticket
- * among those of the waiters, and its owner has the mutex next. While it holds it, the
- * SCHED_LOTTERY tasks among those that wait lend it their tickets.
+ * Waldspurger and Weihl 1994, section 6.1: the release draws one ticket among those of the
+ * waiters, and its owner has the mutex next. Waiters of SCHED_LOTTERY lend their tickets
+ * to the holder.
  *
- * It is for locks that tasks of many shares wait for at length: each is to have the
- * mutex as often as its tickets say. It is handed over, and so changes hands at the pace
- * of wake-ups; a struct mutex, which anybody can take that runs, is faster.
+ * It is for locks that tasks of many shares hold for long: each gets the mutex in
+ * proportion to its tickets. It is handed over, and so changes hands at the pace of
+ * wake-ups; a struct mutex, which any running task can take, is faster.
  *
- * It is not recursive. It is taken and released by tasks that may sleep, each by the
- * task that has taken it.
+ * It is not recursive. It is taken and released by tasks that may sleep, each by the task
+ * that has taken it.
  */
 #ifndef _LINUX_LOTTERY_MUTEX_H
 #define _LINUX_LOTTERY_MUTEX_H
@@ -25,8 +25,8 @@ struct task_struct;
 /**
  * struct lottery_mutex - a mutex that its waiters win by lot
  * @lock: protects what follows; below the pi_locks
- * @owner: who holds it, NULL if it is free; read without the lock
- * @waiters: what they have, an rbtree pool. Not empty only while there is an owner.
+ * @owner: the task that holds it, NULL if it is free; read without the lock
+ * @waiters: their tickets, an rbtree pool. Not empty only while there is an owner.
  * @dep_map: for lockdep
  */
 struct lottery_mutex {
@@ -43,7 +43,7 @@ void __lottery_mutex_init(struct lottery_mutex *m, const char *name,
 
 /**
  * lottery_mutex_init() - make a mutex that is free
- * @m: the mutex; there is nothing to undo it
+ * @m: the mutex; nothing has to undo it
  */
 #define lottery_mutex_init(m)				\
 do {							\

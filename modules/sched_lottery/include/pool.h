@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A pool of tickets: what a lottery is drawn from.
+ * A pool of tickets, for a lottery to draw from.
  *
- * A pool knows entries and their tickets and nothing of scheduling. It takes
- * no lock and reads no clock; its owner serialises every call. Only prepare
- * and discard allocate and free, and they do not touch a pool. A new pool is
- * one file with one struct lottery_pool_ops.
+ * A pool knows entries and their tickets and nothing of scheduling. It takes no lock and
+ * reads no clock; its owner serialises every call. Only prepare and discard allocate and
+ * free, and they do not touch a pool. A new pool is one file with one struct
+ * lottery_pool_ops.
  *
  * Invariants, checked by tests/pool_kunit.c:
- *  - tickets is the sum of the tickets of the nr entries that are in;
- *  - each winning number in [0, tickets) belongs to exactly one entry, and
- *    each entry owns as many numbers as it has tickets. Which ones is the
- *    pool's affair, and may change whenever something changes in the pool;
- *  - an entry that is in a pool has at least one ticket.
+ * - tickets is the sum of the tickets of the nr entries that are in;
+ * - each winning number in [0, tickets) belongs to exactly one entry, and each entry owns as
+ *   many numbers as it has tickets. Which ones is up to the pool, and may change whenever
+ *   something changes in the pool;
+ * - an entry that is in a pool has at least one ticket.
  */
 #ifndef _SCHED_LOTTERY_POOL_H
 #define _SCHED_LOTTERY_POOL_H
@@ -92,7 +92,7 @@ struct lottery_pool {
 };
 
 /**
- * struct lottery_room - memory for entries that a pool cannot take yet
+ * struct lottery_room - memory for more entries of a pool
  * @first: the nodes, linked by their prev
  * @last: the last of them, NULL if there are none
  */
@@ -103,19 +103,18 @@ struct lottery_room {
 
 /**
  * struct lottery_pool_ops - one kind of pool
- * @name: what the boot parameter and /proc/sched_lottery call it
- * @room: how many entries a pool can take after @init; U32_MAX if any number.
- *	The owner never has more in a pool than there is room for.
+ * @name: its name for the boot parameter and /proc/sched_lottery
+ * @room: how many entries a pool can take after @init; U32_MAX if any number. The
+ *	owner never has more in a pool than there is room for.
  * @init: make @pool empty; tickets and nr are the caller's
- * @insert: put @e in, which is in no pool and whose tickets are set. It cannot
- *	fail, and allocates nothing.
+ * @insert: put @e in, which is in no pool and whose tickets are set. It cannot fail,
+ *	and allocates nothing.
  * @remove: take @e out; it may be inserted again at once
  * @reweight: change the tickets of @e to @tickets, at least one
  * @draw: the entry that owns number @winning, which is below pool->tickets
- * @prepare: allocate what a pool with room for @from entries needs in order to
- *	take @to, on NUMA node @nid. Return 0 or -ENOMEM; then @room is empty.
- *	It sleeps, and is to be called without the owner's lock. Not there if
- *	@room is unlimited.
+ * @prepare: allocate what a pool with room for @from entries needs in order to take
+ *	@to, on NUMA node @nid. Return 0 or -ENOMEM; then @room is empty. It sleeps, and
+ *	is to be called without the owner's lock. NULL if @room is unlimited.
  * @publish: add what has been prepared to @pool; @room is empty then. Constant.
  * @discard: free what has been prepared and has not been published
  */
@@ -136,8 +135,8 @@ struct lottery_pool_ops {
 };
 
 /*
- * What is called for every turn or wakeup is called directly, not through
- * struct lottery_pool_ops; see lottery_pool_insert() and its neighbours.
+ * The operations of every turn or wakeup are called directly, not through struct
+ * lottery_pool_ops; see lottery_pool_insert() and its neighbours.
  */
 #define LOTTERY_DECLARE_POOL(_name)					\
 	extern const struct lottery_pool_ops lottery_pool_##_name;	\

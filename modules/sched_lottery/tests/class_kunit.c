@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Who holds the turn and for how long, on a run queue that no CPU has.
- */
+/* The holder of the turn and its time, on a run queue that no CPU has. */
 
 #include <kunit/test.h>
 #include <linux/mmu_context.h>
@@ -68,7 +66,7 @@ static int class_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, f->rq);
 	f->queued = class_task(test, 1);
 	f->blocked = class_task(test, 1);
-	/* Who runs is of another class: nothing is accounted. */
+	/* The running task is of another class: nothing is accounted. */
 	other = class_task(test, 1);
 	other->sched_class = &fair_sched_class;
 	rcu_assign_pointer(f->rq->curr, other);
@@ -118,7 +116,7 @@ static void class_running_holds(struct kunit *test)
 
 /*
  * What __sched_setscheduler() does to a task that blocked, if it comes while
- * lottery_balance() has dropped the lock in front of the next pick.
+ * lottery_balance() has dropped the lock before the next pick.
  */
 static void class_blocked_holds_not(struct kunit *test)
 {
@@ -179,7 +177,7 @@ static void class_newcomer_has_no_turn(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lottery_turn_over(f->queued));
 }
 
-/* Nobody runs between two picks: they pick the same, however short the quantum. */
+/* No task runs between two picks: they pick the same, however short the quantum. */
 static void class_picks_twice(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
@@ -289,7 +287,7 @@ static struct lottery_loan *class_loan(struct kunit *test, struct task_struct *l
 	return loan;
 }
 
-/* Tickets of a task that is blocked are in the pool of who it lends them to. */
+/* Tickets of a blocked task are in the pool of its borrower. */
 static void class_blocked_lends(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Currencies on a run queue that no CPU has.
- */
+/* Currencies on a run queue that no CPU has. */
 
 #include <kunit/test.h>
 #include <linux/mmu_context.h>
@@ -24,7 +22,7 @@ struct currency_fixture {
 	struct task_struct *task[TASKS];
 };
 
-/* In which each task is: C is within B, A and B in the base currency, of which some are. */
+/* The currency of each task: C is within B, A and B in the base currency, as some tasks are. */
 static const int where[TASKS] = { 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3 };
 static const unsigned int backing[CURRENCIES] = { 100, 50, 30 };
 
@@ -119,7 +117,7 @@ static int currency_init(struct kunit *test)
 	init_lottery_rq(&f->rq->lottery);
 	for (i = 0; i < TASKS; i++)
 		f->task[i] = currency_task(test, f->signal[where[i]]);
-	/* Who runs is of another class: nothing is accounted. */
+	/* The running task is of another class: nothing is accounted. */
 	other = currency_task(test, f->signal[CURRENCIES]);
 	other->sched_class = &fair_sched_class;
 	rcu_assign_pointer(f->rq->curr, other);
@@ -130,7 +128,7 @@ static int currency_init(struct kunit *test)
 	return 0;
 }
 
-/* What the pool of currency @i, or of the CPU, should have: tickets and parts of them. */
+/* The expected tickets, and parts of them, in the pool of currency @i, or of the CPU. */
 static void currency_sum(struct currency_fixture *f, int i, u64 *owned, u64 *parts)
 {
 	int k;
@@ -263,7 +261,7 @@ static void currency_is_backed_anew(struct kunit *test)
 	currency_adds_up(test, f);
 }
 
-/* No number of tickets, however small or large the others are, is worth nothing. */
+/* No number of tickets is worth nothing, however small or large the others are. */
 static void currency_of_little_value(struct kunit *test)
 {
 	struct currency_fixture *f = test->priv;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The random numbers, and the draw that they make with a pool, against the
- * chi-square distribution. The generator's seed is fixed, so that a result is
- * a fact about the code and not about the day; the bounds are the quantiles
- * that a fair draw exceeds once in 10,000 seeds.
+ * The random numbers, and the draw that they make with a pool, against the chi-square
+ * distribution. The generator's seed is fixed, so that a result repeats; the bounds are
+ * the quantiles that a fair draw exceeds once in 10,000 seeds.
  */
 
 #include <kunit/test.h>
@@ -100,7 +99,7 @@ static void draw_only_ticket(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, lottery_random_below(&rnd, 1), 0);
 }
 
-/* A generator that only ever says what is to be rejected: it must end. */
+/* A generator whose numbers are all rejected: it must end. */
 static void draw_ends(struct kunit *test)
 {
 	struct rnd_state stuck = { };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What tasks lack, on accounts that no CPU has.
- */
+/* The lag of tasks, on accounts that no CPU has. */
 
 #include <kunit/test.h>
 #include <linux/mmu_context.h>
@@ -20,8 +18,8 @@ static void lag_tick(struct lottery_account *a, u64 owned, unsigned int nr, u64 
 }
 
 /*
- * Three equal tasks, two CPUs: each is due two thirds of a CPU, the one alone
- * has a whole one, the others have a half.
+ * Three equal tasks, two CPUs: each is due two thirds of a CPU, the one alone has a whole
+ * one, the others have a half.
  */
 static void lag_three_on_two(struct kunit *test)
 {
@@ -49,7 +47,7 @@ static void lag_three_on_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one.carried, 0);
 }
 
-/* By its tickets a task would be due more than a CPU: it lacks nothing. */
+/* By its tickets a task would be due more than a CPU: its lag is 0. */
 static void lag_no_more_than_a_cpu(struct kunit *test)
 {
 	struct lottery_account a = { };
@@ -60,7 +58,7 @@ static void lag_no_more_than_a_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.lag, 0);
 }
 
-/* A real-time task has the CPU: all of what is due is lacking. */
+/* A real-time task has the CPU: the lag is the whole due. */
 static void lag_behind_a_real_time_task(struct kunit *test)
 {
 	struct lottery_account a = { .average = TICKETS << LOTTERY_LOAD_SHIFT };
@@ -69,7 +67,7 @@ static void lag_behind_a_real_time_task(struct kunit *test)
 	KUNIT_EXPECT_LT(test, abs(a.lag - 10 * (s64)LAG_TICK), LAG_TICK / 10);
 }
 
-/* What joins takes as much out as it brought in, whenever that is. */
+/* A joining task takes as much out as it brought in, whenever that is. */
 static void lag_is_carried(struct kunit *test)
 {
 	struct lottery_account a = { };
@@ -100,7 +98,7 @@ static void lag_is_bounded(struct kunit *test)
 			(s64)LOTTERY_LAG_MAX);
 }
 
-/* A CPU that is behind for years: what is counted wraps, what joins does not see it. */
+/* A CPU that is behind for years: its counter wraps, and a joining task does not see it. */
 static void lag_wraps(struct kunit *test)
 {
 	struct lottery_account a = { .behind = S64_MAX - 5 };
@@ -113,7 +111,7 @@ static void lag_wraps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lag, 100ULL * LOTTERY_TICKETS_MAX >> LOTTERY_LAG_SHIFT);
 }
 
-/* An empty CPU, or one that nobody has looked around for, lacks nothing. */
+/* An empty CPU, or one without a survey, has no lag. */
 static void lag_of_nobody(struct kunit *test)
 {
 	struct lottery_account a = { };

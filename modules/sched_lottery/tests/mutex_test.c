@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lottery_mutex_test - the lottery mutex with threads that want it. The tests run when
- * the module is loaded, which fails with -EINVAL if one of them does; what they find is
- * in the log.
+ * lottery_mutex_test - the lottery mutex with threads that want it. The tests run when the
+ * module is loaded, which fails with -EINVAL if one of them does; the log has their
+ * results.
  *
  * contest: threads of several groups take the mutex again and again, with nothing to do
- * outside. All but the one that releases it take part in each draw, so that with T
- * tickets in all a thread with t of them has it in proportion to t (T - t).
+ * outside. All but the one that releases it take part in each draw, so that with T tickets
+ * in all a thread with t of them has it in proportion to t (T - t).
  */
 
 #include <linux/completion.h>
@@ -26,7 +26,7 @@
 
 #define GROUPS_MAX	8
 #define THREADS_MAX	64
-/* Chance moves a count by so many standard deviations at the most. */
+/* The most standard deviations by which chance moves a count. */
 #define SIGMAS		5
 #define WAIT_MS		30000
 
@@ -179,7 +179,7 @@ static bool test_trylock(void)
 	return good;
 }
 
-/* Who waits: what lottery_mutex_lock_killable() returned, once it has. */
+/* A waiter: what lottery_mutex_lock_killable() returned, once it has. */
 struct waiter {
 	struct lottery_mutex *m;
 	struct completion done;
@@ -235,7 +235,7 @@ static bool test_killed(void)
 
 /*
  * A holder that needs NEED_MS of a CPU that a lottery hog has. It is of the fair class,
- * which has 5 % there; but who waits for the mutex lends it three times what the hog has.
+ * which has 5 % there; but the waiter lends it three times what the hog has.
  */
 #define NEED_MS		100
 #define LENT_MS		(4 * NEED_MS)
@@ -328,7 +328,7 @@ static bool test_lent(void)
 	lottery_mutex_init(&e.m);
 	init_completion(&e.held);
 	init_completion(&e.go);
-	/* Its threads are where it is; it is ahead of them, or the hog would stop it. */
+	/* Its threads are where it is; it goes before them, or the hog would stop it. */
 	migrate_disable();
 	sched_set_fifo(current);
 	good = run_errand(&e);

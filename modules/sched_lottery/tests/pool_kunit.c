@@ -15,11 +15,11 @@
 
 #include "lottery/lottery.h"
 
-/* Entries there are, those of the random tests, and operations on them. */
+/* The number of entries, those of the random tests, and operations on them. */
 #define POOL_ENTRIES	4100
 #define POOL_RANDOM	256
 #define POOL_OPS	1000000
-/* Every so many operations all sums are recomputed, or the owners counted. */
+/* How many operations pass between two sums of everything, or counts of the owners. */
 #define POOL_CHECK	5000
 #define POOL_COUNT	50000
 
@@ -141,7 +141,7 @@ pool_draw(struct kunit *test, enum pool_kind kind, u64 winning)
 	return task;
 }
 
-/* Who owns what, by all numbers. */
+/* The owner of each number, by trying all of them. */
 static void pool_count_wins(struct kunit *test, enum pool_kind kind)
 {
 	struct pool_test *t = test->priv;
@@ -158,8 +158,8 @@ static void pool_count_wins(struct kunit *test, enum pool_kind kind)
 }
 
 /*
- * The same for sums that are too large to try each number. All our kinds give
- * an entry one range: its borders are drawn, and ranges must not overlap.
+ * The same for sums that are too large to try each number. All our kinds give an entry one
+ * range: its borders are drawn, and ranges must not overlap.
  */
 static void pool_count_ranges(struct kunit *test, enum pool_kind kind)
 {
@@ -402,8 +402,8 @@ static void pool_edge(struct kunit *test, int nr)
 }
 
 /*
- * Full nodes, full levels, and one more. There is never room for more than one
- * entry beyond those that are in, so that the pool grows while it is full.
+ * Full nodes, full levels, and one more. There is never room for more than one entry
+ * beyond the present ones, so that the pool grows while it is full.
  */
 static void pool_edges(struct kunit *test)
 {
@@ -434,7 +434,7 @@ static void pool_edges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->room, 4097);
 }
 
-/* What has been prepared and is not wanted is gone (for kmemleak and KASAN). */
+/* What has been prepared and is not wanted is freed (for kmemleak and KASAN). */
 static void pool_discards_room(struct kunit *test)
 {
 	struct lottery_room room;
