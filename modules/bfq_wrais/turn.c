@@ -191,7 +191,7 @@ static struct bfq_queue *wrais_paid(struct bfq_data *bfqd)
 
 	/*
 	 * Tasks that read close to each other share a queue. BFQ tests for requests that
-	 * have waited too long once in each service, of which there is none here.
+	 * have waited too long once in each service, which does not happen here.
 	 */
 	if (bfqq && blk_time_get_ns() >= wrais_head(bfqq)->fifo_time)
 		bfqq->next_rq = wrais_head(bfqq);
@@ -375,7 +375,7 @@ static bool wrais_is_overdue(struct bfq_queue *bfqq)
 		blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS);
 }
 
-/* Usually there is none. */
+/* Usually no such request waits. */
 static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 {
 	struct wrais_device *dev = &bfqd->wrais;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the timers of another kernel call otherwise than those of 6.12.
- */
+/* Names of timers that differ between kernels; those of 6.12 are the default. */
 #ifndef _NLL_COMPAT_H
 #define _NLL_COMPAT_H
 

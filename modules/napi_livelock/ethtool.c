@@ -9,7 +9,7 @@
 
 #include "nll.h"
 
-/* A counter of ethtool -S, and where it is in struct nll_port. */
+/* A counter of ethtool -S, and its field in struct nll_port. */
 struct nll_stat {
 	char name[ETH_GSTRING_LEN];
 	size_t offset;

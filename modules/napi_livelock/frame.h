@@ -27,12 +27,7 @@ enum nll_verdict {
 	NLL_PART,
 };
 
-/**
- * nll_frame_len() - bytes of a good frame
- * @done: the second half of its descriptor
- *
- * Return: the length without the frame check sequence.
- */
+/* The length of a good frame, without the frame check sequence. */
 static inline unsigned int nll_frame_len(u64 done)
 {
 	return FIELD_GET(NLL_RXD_LEN, done) - NLL_FCS;
@@ -44,8 +39,8 @@ static inline unsigned int nll_frame_len(u64 done)
  * @max: the longest frame allowed, frame check sequence included
  * @discarding: whether the last descriptor left a frame unfinished; updated
  *
- * The length comes from the card: beyond the buffer it would have us copy what
- * was never received.
+ * The length comes from the card: a length beyond the buffer would copy what was never
+ * received.
  *
  * Return: what to do with it.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is done to the registers of the 82540EM. */
+/* Access to the registers of the 82540EM. */
 
 #include <kunit/visibility.h>
 #include <linux/bitfield.h>
@@ -12,14 +12,12 @@
 #define NLL_EERD_TIMEOUT_US	10000
 #define NLL_TX_TIMEOUT_US	10000
 #define NLL_RESET_MS		10
-/* What the card is writing when its receiver is disabled it finishes meanwhile. */
+/* A disabled receiver finishes what it is writing in this time. */
 #define NLL_RX_STOP_MS		10
 
-/**
- * nll_hw_reset() - bring the card into a known state, receiving and sending nothing
- * @port: of the card
- *
- * Return: 0, or -ENODEV if there is no card behind the registers.
+/*
+ * Bring the card into a known state, receiving and sending nothing. Return: 0, or -ENODEV
+ * without a card behind the registers.
  */
 int nll_hw_reset(struct nll_port *port)
 {
@@ -54,13 +52,7 @@ static int nll_eeprom_word(struct nll_port *port, unsigned int at, u16 *word)
 	return err;
 }
 
-/**
- * nll_hw_read_mac() - the address in the card's EEPROM
- * @port: of the card
- * @addr: where to put it
- *
- * Return: 0, or -errno when it cannot be read or is none.
- */
+/* Read the address in the card's EEPROM. Return: 0, or -errno if it is invalid. */
 int nll_hw_read_mac(struct nll_port *port, u8 *addr)
 {
 	unsigned int i;
@@ -92,8 +84,8 @@ static void nll_hw_set_address(struct nll_port *port, unsigned int at, const u8 
 }
 
 /*
- * QEMU receives nothing for a second after the register was written, whatever
- * was written: leave it alone where it holds the value already.
+ * QEMU receives nothing for a second after a write of the register, whatever its value: do
+ * not write the same value.
  */
 static void nll_hw_set_rctl(struct nll_port *port, u32 rctl)
 {
@@ -101,10 +93,7 @@ static void nll_hw_set_rctl(struct nll_port *port, u32 rctl)
 		nll_write(port, NLL_RCTL, rctl);
 }
 
-/**
- * nll_hw_set_filter() - which destinations to receive
- * @port: whose device has the lists; they are locked
- */
+/* Set the destinations to receive; the lists of the device are locked. */
 void nll_hw_set_filter(struct nll_port *port)
 {
 	u32 rctl = NLL_RCTL_LPE | NLL_RCTL_BAM;
@@ -141,20 +130,13 @@ void nll_hw_set_filter(struct nll_port *port)
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_hw_set_filter);
 
-/**
- * nll_hw_set_rxcsum() - let the card look at checksums, or not
- * @port: of the card
- * @on: or not
- */
+/* Switch the card's test of checksums on or off. */
 void nll_hw_set_rxcsum(struct nll_port *port, bool on)
 {
 	nll_write(port, NLL_RXCSUM, on ? NLL_RXCSUM_IPOFL | NLL_RXCSUM_TUOFL : 0);
 }
 
-/**
- * nll_hw_set_itr() - the least time between two interrupts
- * @port: of the card
- */
+/* Set the least time between two interrupts. */
 void nll_hw_set_itr(struct nll_port *port)
 {
 	nll_write(port, NLL_ITR, DIV_ROUND_CLOSEST(port->itr_us * NSEC_PER_USEC, NLL_ITR_NS));
@@ -169,10 +151,7 @@ static void nll_hw_enable_rx(struct nll_port *port, bool enable)
 	netif_addr_unlock_bh(port->netdev);
 }
 
-/**
- * nll_hw_start_rx() - give the card the receive ring
- * @port: of the card, after nll_hw_stop_rx()
- */
+/* Give the card the receive ring, after nll_hw_stop_rx(). */
 void nll_hw_start_rx(struct nll_port *port)
 {
 	nll_hw_set_itr(port);
@@ -192,8 +171,8 @@ EXPORT_SYMBOL_IF_KUNIT(nll_hw_start_rx);
  * nll_hw_stop_rx() - take the receive ring away from the card
  * @port: of the card
  *
- * Only a receiver that is disabled has no ring. Head and tail alone would give it
- * descriptors for as long as it takes to write the second one.
+ * Only a disabled receiver has no ring: between two writes of head and tail it would have
+ * descriptors.
  */
 void nll_hw_stop_rx(struct nll_port *port)
 {
@@ -203,10 +182,7 @@ void nll_hw_stop_rx(struct nll_port *port)
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_hw_stop_rx);
 
-/**
- * nll_hw_stop_tx() - take the transmit ring away from the card
- * @port: of the card, to which no frames are given any more
- */
+/* Take the transmit ring away from the card; no frames are given to it any longer. */
 void nll_hw_stop_tx(struct nll_port *port)
 {
 	u32 tail = nll_read(port, NLL_TDT);
@@ -218,10 +194,7 @@ void nll_hw_stop_tx(struct nll_port *port)
 	nll_flush(port);
 }
 
-/**
- * nll_hw_start_tx() - give the card an empty transmit ring
- * @port: of the card, after nll_hw_stop_tx()
- */
+/* Give the card an empty transmit ring, after nll_hw_stop_tx(). */
 void nll_hw_start_tx(struct nll_port *port)
 {
 	nll_write(port, NLL_TDBAL, lower_32_bits(port->tx.dma));
@@ -233,21 +206,13 @@ void nll_hw_start_tx(struct nll_port *port)
 	nll_write(port, NLL_TCTL, NLL_TCTL_EN | NLL_TCTL_PSP | NLL_TCTL_CT | NLL_TCTL_COLD);
 }
 
-/**
- * nll_hw_link_up() - whether there is a link
- * @port: of the card
- *
- * Return: true if so.
- */
+/* Is there a link? */
 bool nll_hw_link_up(struct nll_port *port)
 {
 	return nll_read(port, NLL_STATUS) & NLL_STATUS_LU;
 }
 
-/**
- * nll_hw_read_stats() - add the card's counters, which this clears, to ours
- * @port: of the card
- */
+/* Add the card's counters, which this clears, to ours. */
 void nll_hw_read_stats(struct nll_port *port)
 {
 	spin_lock_bh(&port->hw_lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The 82540EM: its registers and descriptors, and what is done to them.
+ * The 82540EM: its registers and descriptors.
  *
- * Names and bits are those of the "PCI/PCI-X Family of Gigabit Ethernet
- * Controllers Software Developer's Manual".
+ * Names and bits are those of the "PCI/PCI-X Family of Gigabit Ethernet Controllers
+ * Software Developer's Manual".
  */
 #ifndef NLL_HW_H
 #define NLL_HW_H

@@ -197,7 +197,7 @@ static void nll_remove(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/* The kernel that comes next must not find a card that writes into its memory. */
+/* The next kernel must not find a card that writes into its memory. */
 static void nll_shutdown(struct pci_dev *pdev)
 {
 	struct nll_port *port = pci_get_drvdata(pdev);
@@ -240,7 +240,7 @@ static int nll_resume(struct device *dev)
 
 static DEFINE_SIMPLE_DEV_PM_OPS(nll_pm_ops, nll_suspend, nll_resume);
 
-/* The card has a driver: this one takes it where driver_override says so. */
+/* The in-tree driver has the card by default: this one takes it by driver_override. */
 static const struct pci_device_id nll_ids[] = {
 	{ }
 };

@@ -23,7 +23,7 @@
 
 #define NLL_NAME	"napi_livelock"
 
-/* Of a turn of polling: one poll of NAPI, which never has more. */
+/* The frames of a turn of polling: one poll of NAPI, which never has more. */
 #define NLL_QUOTA_MAX		NAPI_POLL_WEIGHT
 /* From the end of a turn to the next one [us]. */
 #define NLL_POLL_MIN_US		100
@@ -45,7 +45,7 @@ enum nll_mode {
 	NLL_MODES,
 };
 
-/* What ethtool -S shows beyond the card's own counters. Written by who receives. */
+/* What ethtool -S shows beyond the card's own counters. Written by the receiver. */
 struct nll_counters {
 	u64 interrupts;
 	u64 polls;
@@ -70,7 +70,7 @@ struct nll_hw_counters {
 	u64 roc;
 };
 
-/* Where a frame is received: @offset bytes into a page of the pool. */
+/* The place of a received frame: @offset bytes into a page of the pool. */
 struct nll_rx_buffer {
 	struct page *page;
 	unsigned int offset;
@@ -84,11 +84,11 @@ struct nll_rx_buffer {
  * @next: the next one that the card will have written
  * @discarding: in the middle of a frame that is too long
  * @buffers: one for each descriptor, never without a page
- * @pool: where their pages are from
+ * @pool: source of their pages
  *
- * @next, @discarding and @buffers belong to who receives: the interrupt handler, which is
- * never entered twice, in the mode interrupt, else whoever owns NAPI_STATE_SCHED. Only
- * the latter takes pages from the pool.
+ * @next, @discarding and @buffers belong to the receiver: the interrupt handler, which is
+ * never entered twice, in the mode interrupt, else the owner of NAPI_STATE_SCHED. Only the
+ * latter takes pages from the pool.
  */
 struct nll_rx_ring {
 	struct nll_rx_desc *desc;
@@ -134,23 +134,24 @@ struct nll_tx_ring {
  * @mode: how it receives
  * @quota: frames of a turn in the mode poll
  * @poll_us: from the end of a turn to the next one [us]
- * @up: rings are there, and the card has them
+ * @up: rings exist, and the card has them
  * @rx_enabled: the card may write into the receive ring; under netif_addr_lock
  * @max_frame: the longest frame allowed, frame check sequence included
- * @rxcsum: whether to believe the card's checksums
+ * @rxcsum: whether to trust the card's checksums
  * @itr_us: least time between two interrupts [us]
- * @napi: cleans what was sent, and receives in the modes poll and napi
+ * @napi: cleans sent frames, and receives in the modes poll and napi
  * @timer: begins a turn in the mode poll
  * @rx: the receive ring
  * @counters: for ethtool -S
  * @tx: the transmit ring
- * @reset: begins anew when the card does not send any more
+ * @reset: begins anew when the card stops sending
  * @hw: the card's counters
  * @hw_lock: of these
  * @rx_count: length of the receive ring when the port comes up
  * @tx_count: that of the transmit ring
  *
- * @mode, @up, @itr_us and the counts change under RTNL; @mode only while nobody receives.
+ * @mode, @up, @itr_us and the counts change under RTNL; @mode only while nothing is
+ * received.
  */
 struct nll_port {
 	void __iomem *regs;

@@ -2,9 +2,9 @@
 /*
  * A port: up and down, its interrupts, NAPI, and the modes.
  *
- * Who receives is changed under RTNL, in a pause in which nobody does: interrupts are
- * masked, their handler has returned, NAPI is disabled and the timer is off. So the data
- * path takes no lock, and never sees a change.
+ * A mode changes under RTNL, in a pause without reception: interrupts are masked, their
+ * handler has returned, NAPI is disabled and the timer is off. So the data path takes no
+ * lock, and never sees a change.
  */
 
 #include <linux/hrtimer.h>
@@ -15,7 +15,7 @@
 #include "compat.h"
 #include "nll.h"
 
-/* What NAPI is scheduled for, and masks as long as it is. */
+/* The causes that NAPI handles, masked while it is scheduled. */
 static u32 nll_port_causes(const struct nll_port *port)
 {
 	switch (port->mode) {
@@ -29,8 +29,8 @@ static u32 nll_port_causes(const struct nll_port *port)
 }
 
 /*
- * Masked causes are not looked at, so that another card on the line does not have NAPI poll
- * before its time; but reading has cleared them. So whoever unmasks has to look himself.
+ * Masked causes are ignored, so that another card on the line does not have NAPI poll
+ * before its time; but reading has cleared them. So unmasking has to test the rings.
  */
 static void nll_port_mask(struct nll_port *port, u32 causes)
 {
@@ -70,7 +70,7 @@ static irqreturn_t nll_port_irq(int irq, void *data)
 		nll_port_carrier(port);
 	if (port->mode == NLL_INTERRUPT && causes & NLL_INT_RX)
 		nll_rx_receive(port, port->rx.count);
-	/* That it is scheduled already is noted: NAPI polls once more. */
+	/* It is scheduled already: NAPI polls once more. */
 	if (causes & nll_port_causes(port) && napi_schedule_prep(&port->napi)) {
 		nll_port_mask(port, nll_port_causes(port));
 		__napi_schedule(&port->napi);
@@ -78,7 +78,7 @@ static irqreturn_t nll_port_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* A turn of the mode poll. The next one begins so long after its end, however long it was. */
+/* A turn of the mode poll. The next one begins a fixed time after its end. */
 static int nll_port_turn(struct nll_port *port, int budget)
 {
 	ktime_t gap = ns_to_ktime(READ_ONCE(port->poll_us) * (u64)NSEC_PER_USEC);
@@ -120,7 +120,7 @@ static enum hrtimer_restart nll_port_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Receive in the way that the mode says. Nobody does yet. */
+/* Receive according to the mode; nothing receives yet. */
 static void nll_port_begin(struct nll_port *port)
 {
 	ASSERT_RTNL();
@@ -135,8 +135,8 @@ static void nll_port_begin(struct nll_port *port)
 }
 
 /*
- * Nobody receives, and what was sent is not cleaned. A poll gives NAPI back before it
- * unmasks interrupts, or starts the timer: its end is waited for by a grace period.
+ * Stop receiving and cleaning. A poll gives NAPI back before it unmasks interrupts, or
+ * starts the timer: a grace period waits for its end.
  */
 static void nll_port_end(struct nll_port *port)
 {
@@ -149,11 +149,7 @@ static void nll_port_end(struct nll_port *port)
 	synchronize_irq(port->irq);
 }
 
-/**
- * nll_port_set_mode() - receive in another way
- * @port: up or down
- * @mode: the new way
- */
+/* Change the mode of a port that is up or down. */
 void nll_port_set_mode(struct nll_port *port, enum nll_mode mode)
 {
 	ASSERT_RTNL();
@@ -180,7 +176,7 @@ static void nll_port_stop(struct nll_port *port)
 {
 	port->up = false;
 	nll_port_end(port);
-	/* Afterwards: a poll would have the queue go on. */
+	/* Last: a poll would start the queue again. */
 	netif_tx_disable(port->netdev);
 	nll_hw_stop_rx(port);
 	nll_hw_stop_tx(port);
@@ -193,12 +189,7 @@ static void nll_port_free(struct nll_port *port)
 	nll_tx_free(port, &port->tx);
 }
 
-/**
- * nll_port_up() - begin to receive and send
- * @port: that is down
- *
- * Return: 0 or -errno.
- */
+/* Begin to receive and send. Return: 0 or -errno. */
 int nll_port_up(struct nll_port *port)
 {
 	int err;
@@ -219,10 +210,7 @@ fail:
 	return err;
 }
 
-/**
- * nll_port_down() - stop receiving and sending
- * @port: that is up
- */
+/* Stop receiving and sending. */
 void nll_port_down(struct nll_port *port)
 {
 	nll_port_stop(port);
@@ -231,14 +219,7 @@ void nll_port_down(struct nll_port *port)
 	nll_port_free(port);
 }
 
-/**
- * nll_port_resize() - go on with rings of another length
- * @port: that is up
- * @rx_count: of the receive ring
- * @tx_count: of the transmit ring
- *
- * Return: 0; or -ENOMEM, and nothing was changed.
- */
+/* Go on with rings of other lengths. Return: 0; or -ENOMEM, and nothing was changed. */
 int nll_port_resize(struct nll_port *port, unsigned int rx_count, unsigned int tx_count)
 {
 	struct nll_rx_ring rx;
@@ -263,7 +244,7 @@ int nll_port_resize(struct nll_port *port, unsigned int rx_count, unsigned int t
 	return 0;
 }
 
-/* The card has not sent for so long that it must be stuck: from the beginning. */
+/* The card has not sent for so long that it must be stuck: reset it. */
 static void nll_port_reset(struct work_struct *work)
 {
 	struct nll_port *port = container_of(work, struct nll_port, reset);
@@ -279,10 +260,7 @@ static void nll_port_reset(struct work_struct *work)
 	rtnl_unlock();
 }
 
-/**
- * nll_port_init() - what a port is before it is up for the first time
- * @port: all zero but for its devices and registers
- */
+/* Initialise a port, which is zero except for its devices and registers. */
 void nll_port_init(struct nll_port *port)
 {
 	spin_lock_init(&port->hw_lock);

@@ -15,7 +15,7 @@
 #endif
 
 /**
- * enum nll_rate_shape - how the packets lie in time around their mean rate
+ * enum nll_rate_shape - the distribution of packets around their mean rate
  * @NLL_RATE_CONSTANT: all gaps are the same
  * @NLL_RATE_POISSON: exponential gaps
  * @NLL_RATE_NORMAL: normal gaps, see &nll_rate_params.sd_permille
@@ -68,16 +68,16 @@ struct nll_rate_params {
 };
 
 /**
- * struct nll_rate - a source while it runs; not for others to look into
- * @p: what it was made of
+ * struct nll_rate - the state of a source, private to rate.c
+ * @p: its parameters
  * @gap: between two packets while any are sent, 1/65536 ns
  * @carry: the part of a nanosecond that the gaps so far lack, 1/65536 ns
  * @random: state of the generator of random numbers
  * @spare: NORMAL: every other deviate, 2^-24
  * @has_spare: whether there is one
  * @falling: RAMP: in the second half
- * @place: PEAKS: time in the on phase, 1/65536 ns; RAMP: share of the half's
- *	packets that are sent, 2^-62
+ * @place: PEAKS: time in the on phase, 1/65536 ns; RAMP: share of the half's packets
+ *	that are sent, 2^-62
  * @step: RAMP: what a packet adds to @place
  * @time: RAMP: of the last packet since the half began, 1/65536 ns
  */
@@ -95,11 +95,11 @@ struct nll_rate {
 };
 
 /**
- * nll_rate_fault() - what is wrong with parameters
+ * nll_rate_fault() - test parameters
  * @p: the parameters
  *
- * Return: NULL if nothing is, else the name of the first bad one, a colon and
- * what is allowed.
+ * Return: NULL if they are valid, else the name of the first bad one, a colon and the
+ * allowed values.
  */
 const char *nll_rate_fault(const struct nll_rate_params *p);
 
@@ -131,8 +131,8 @@ u64 nll_rate_next(struct nll_rate *r);
  * @next: when the next packet is due; moved to the first one behind @until
  * @until: the time, up to 2^47 ns (39 hours) behind @next
  *
- * The same as nll_rate_next() until *@next is behind @until, but a constant rate
- * is not counted packet by packet: to drop many packets should not cost each of them.
+ * The same as nll_rate_next() until *@next is behind @until, but packets of a constant
+ * rate are not counted one by one: skipping many packets must be cheap.
  *
  * Return: how many packets were passed over.
  */

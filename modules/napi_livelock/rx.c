@@ -2,10 +2,9 @@
 /*
  * The receive ring: from a descriptor to an skb.
  *
- * A small frame is copied, and its buffer stays where it is: most frames under which
- * machines break down are small, and to copy one costs less than to hand its page on. Of
- * a larger one the headers are copied, and its page goes along, to come back to the pool
- * when the skb is freed.
+ * A small frame is copied, and its buffer stays in the ring: most floods are of small
+ * frames, and a copy costs less than a new page. Of a larger one the headers are copied,
+ * and its page goes along, to come back to the pool when the skb is freed.
  */
 
 #include <kunit/static_stub.h>
@@ -46,10 +45,9 @@ VISIBLE_IF_KUNIT int nll_rx_fill(struct nll_rx_ring *ring, unsigned int at, gfp_
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_rx_fill);
 
-/**
- * nll_rx_free() - free a receive ring that the card does not know any more
- * @port: of the ring; its NAPI is disabled
- * @ring: to free; may be half allocated
+/*
+ * Free a receive ring, maybe half allocated, that the card does not use any longer; NAPI
+ * is disabled.
  */
 void nll_rx_free(struct nll_port *port, struct nll_rx_ring *ring)
 {
@@ -88,14 +86,7 @@ static int nll_rx_create_pool(struct nll_port *port, struct nll_rx_ring *ring)
 	return -ENOMEM;
 }
 
-/**
- * nll_rx_alloc() - allocate a receive ring and all its buffers
- * @port: that is to receive into it
- * @ring: to fill in
- * @count: number of descriptors
- *
- * Return: 0 or -ENOMEM.
- */
+/* Allocate a receive ring of @count descriptors and all its buffers. Return: 0 or -ENOMEM. */
 int nll_rx_alloc(struct nll_port *port, struct nll_rx_ring *ring, unsigned int count)
 {
 	unsigned int i;
@@ -115,10 +106,7 @@ int nll_rx_alloc(struct nll_port *port, struct nll_rx_ring *ring, unsigned int c
 }
 EXPORT_SYMBOL_IF_KUNIT(nll_rx_alloc);
 
-/**
- * nll_rx_reset() - begin at the first descriptor, as the card will
- * @ring: that the card does not have now
- */
+/* Begin at the first descriptor, as the card will; it does not have the ring now. */
 void nll_rx_reset(struct nll_rx_ring *ring)
 {
 	unsigned int i;
@@ -134,12 +122,7 @@ static bool nll_rx_done(const struct nll_rx_ring *ring, unsigned int at)
 	return le64_to_cpu(READ_ONCE(ring->desc[at].done)) & NLL_RXD_DD;
 }
 
-/**
- * nll_rx_any() - whether a frame waits in the ring
- * @port: of the ring
- *
- * Return: true if one does.
- */
+/* Does a frame wait in the ring? */
 bool nll_rx_any(const struct nll_port *port)
 {
 	return nll_rx_done(&port->rx, READ_ONCE(port->rx.next));
@@ -149,8 +132,8 @@ bool nll_rx_any(const struct nll_port *port)
  * nll_rx_waiting() - the occupancy of the ring
  * @port: that is up, under RTNL
  *
- * Without asking the card, which costs more than all the rest: it fills the descriptors
- * in their order. Whoever receives meanwhile may make the answer one of a moment ago.
+ * The card is not read, which would cost more than all the rest: it fills the descriptors
+ * in their order. The answer may be of a moment ago while frames are received.
  *
  * Return: how many frames wait in it.
  */
@@ -210,7 +193,7 @@ static struct sk_buff *nll_rx_copy(struct nll_port *port, const void *from, unsi
 	return skb;
 }
 
-/* Believe the card only where it says that it looked. */
+/* Trust the card only where it says that it tested. */
 static void nll_rx_checksum(struct nll_port *port, struct sk_buff *skb, u64 done)
 {
 	if (!port->rxcsum || done & NLL_RXD_IXSM)
@@ -280,7 +263,7 @@ static struct sk_buff *nll_rx_frame(struct nll_port *port, unsigned int at, u64 
 /**
  * nll_rx_next() - take the next descriptor that the card has written
  * @port: of the ring
- * @skb: its frame; NULL for one that is not taken, which is counted
+ * @skb: its frame; NULL for a bad one, which is counted
  *
  * Return: false if the card has written no more.
  */
@@ -321,7 +304,7 @@ static void nll_rx_deliver(struct nll_port *port, struct sk_buff *skb)
 /**
  * nll_rx_receive() - take frames out of the ring and hand them to the stack
  * @port: of the ring
- * @budget: how many descriptors to look at, at most
+ * @budget: the most descriptors to process
  *
  * Return: how many were given back to the card.
  */

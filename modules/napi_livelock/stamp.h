@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * stamp.h - what a frame of the source carries behind its UDP header, for the
- * module that sends it and the program that receives it.
+ * stamp.h - the payload of the source's frames, for the module that sends it and the
+ * program that receives it.
  */
 #ifndef NLL_STAMP_H
 #define NLL_STAMP_H

@@ -18,7 +18,7 @@ static const char * const nll_mode_names[NLL_MODES] = {
 	[NLL_NAPI] = "napi",
 };
 
-/* A number: where it is in struct nll_port, and what it may be. */
+/* A number: its field in struct nll_port, and its range. */
 struct nll_number {
 	struct device_attribute attr;
 	size_t offset;

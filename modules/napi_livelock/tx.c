@@ -16,11 +16,7 @@
 #define NLL_TX_STOP	1
 #define NLL_TX_WAKE	16
 
-/**
- * nll_tx_free() - free a transmit ring that the card does not know any more
- * @port: of the ring
- * @ring: to free, without a frame in it; may be half allocated
- */
+/* Free a transmit ring without a frame, maybe half allocated. */
 void nll_tx_free(struct nll_port *port, struct nll_tx_ring *ring)
 {
 	if (ring->desc)
@@ -30,14 +26,7 @@ void nll_tx_free(struct nll_port *port, struct nll_tx_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
-/**
- * nll_tx_alloc() - allocate a transmit ring
- * @port: that is to send from it
- * @ring: to fill in
- * @count: number of descriptors
- *
- * Return: 0 or -ENOMEM.
- */
+/* Allocate a transmit ring of @count descriptors. Return: 0 or -ENOMEM. */
 int nll_tx_alloc(struct nll_port *port, struct nll_tx_ring *ring, unsigned int count)
 {
 	memset(ring, 0, sizeof(*ring));
@@ -69,12 +58,7 @@ static bool nll_tx_sent(const struct nll_tx_ring *ring, unsigned int at)
 	return le32_to_cpu(READ_ONCE(ring->desc[at].status)) & NLL_TXD_DD;
 }
 
-/**
- * nll_tx_any() - whether there is something to clean
- * @port: of the ring
- *
- * Return: true if a frame was sent.
- */
+/* Is there something to clean? */
 bool nll_tx_any(const struct nll_port *port)
 {
 	const struct nll_tx_ring *ring = &port->tx;
@@ -83,11 +67,7 @@ bool nll_tx_any(const struct nll_port *port)
 	return clean != READ_ONCE(ring->next) && nll_tx_sent(ring, clean);
 }
 
-/**
- * nll_tx_clean() - be done with frames that the card has sent
- * @port: of the ring; the caller owns its NAPI
- * @budget: of NAPI, 0 if called by netpoll
- */
+/* Free frames that the card has sent; the caller owns NAPI, @budget is 0 for netpoll. */
 void nll_tx_clean(struct nll_port *port, int budget)
 {
 	struct netdev_queue *queue = netdev_get_tx_queue(port->netdev, 0);
@@ -118,7 +98,7 @@ void nll_tx_clean(struct nll_port *port, int budget)
 	netif_txq_completed_wake(queue, packets, bytes, nll_tx_room(ring), NLL_TX_WAKE);
 }
 
-/* Fill the next descriptor in. */
+/* Fill in the next descriptor. */
 static void nll_tx_post(struct nll_tx_ring *ring, struct sk_buff *skb, dma_addr_t dma)
 {
 	struct nll_tx_buffer *buffer = &ring->buffers[ring->next];
@@ -134,20 +114,14 @@ static void nll_tx_post(struct nll_tx_ring *ring, struct sk_buff *skb, dma_addr_
 	smp_store_release(&ring->next, ring->next + 1 == ring->count ? 0 : ring->next + 1);
 }
 
-/* Tell the card of all that is posted. */
+/* Tell the card the new tail. */
 static void nll_tx_kick(struct nll_port *port)
 {
 	dma_wmb();
 	nll_write(port, NLL_TDT, port->tx.next);
 }
 
-/**
- * nll_xmit() - send a frame
- * @skb: the frame
- * @netdev: by which device
- *
- * Return: NETDEV_TX_OK: sent or dropped; or NETDEV_TX_BUSY.
- */
+/* Send a frame. Return: NETDEV_TX_OK: sent or dropped; or NETDEV_TX_BUSY. */
 netdev_tx_t nll_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct netdev_queue *queue = netdev_get_tx_queue(netdev, 0);
@@ -161,7 +135,7 @@ netdev_tx_t nll_xmit(struct sk_buff *skb, struct net_device *netdev)
 		port->counters.tx_busy++;
 		return NETDEV_TX_BUSY;
 	}
-	/* A frame that is dropped may be the last one of those that wait to be told of. */
+	/* A dropped frame may be the last one of those that the card does not know yet. */
 	if (eth_skb_pad(skb))
 		goto dropped;
 	dma = dma_map_single(port->dev, skb->data, skb->len, DMA_TO_DEVICE);
@@ -184,10 +158,7 @@ dropped:
 	return NETDEV_TX_OK;
 }
 
-/**
- * nll_tx_drop_all() - forget frames that the card has not sent
- * @port: that is stopped
- */
+/* Drop frames that the card has not sent; the port is stopped. */
 void nll_tx_drop_all(struct nll_port *port)
 {
 	struct nll_tx_ring *ring = &port->tx;

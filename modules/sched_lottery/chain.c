@@ -46,7 +46,7 @@ static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 /**
  * lottery_find_borrower() - the task at the end of the chain of a loan
  * @loan: the loan; interrupts are off
- * @borrower: where to store the task, unless there is none
+ * @borrower: stores the task, if there is one
  *
  * Return: HERE if the task is awake, wherever it is, or ASLEEP, NOT_NOW, NOWHERE.
  */

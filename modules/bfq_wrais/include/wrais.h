@@ -157,7 +157,7 @@ static inline void wrais_acted(int own)
 /**
  * enum wrais_room - what is left for a privileged writer
  * @WRAIS_ROOM: every domain has room, and the device within its share of each
- * @WRAIS_FULL: there is none now
+ * @WRAIS_FULL: no room now
  * @WRAIS_OVER: the device has more than its share of what is dirty
  */
 enum wrais_room {

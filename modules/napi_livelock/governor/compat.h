@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the network of another kernel calls otherwise than that of 6.12. The driver, which
- * is built without the governor, too, has its own.
+ * Names of the network code that differ between kernels; those of 6.12 are the default.
+ * The driver, which is built without the governor, too, has its own.
  */
 #ifndef _NLL_GOVERNOR_COMPAT_H
 #define _NLL_GOVERNOR_COMPAT_H
@@ -22,7 +22,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* In 7.2 those who see all packets are a namespace's, and it has one table for UDP. */
+/* In 7.2 packet sockets for all protocols belong to a namespace, which has one table for UDP. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 static inline const struct list_head *nll_see_all(const struct net *net)
 {

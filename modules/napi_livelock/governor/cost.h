@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What receiving costs a CPU, and up to when it has had its part. */
+/* The cost of receiving for a CPU, and the time up to which it has had its part. */
 #ifndef NLL_COST_H
 #define NLL_COST_H
 
@@ -8,21 +8,21 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* Part of the CPU that was not used may be made up for, so long a time of it. */
+/* The longest unused time of the CPU that is saved. */
 #define NLL_COST_BURST_NS	(3 * NSEC_PER_MSEC)
 /*
- * It never waits longer than this for what it owes. A poll of 64 frames takes 13 ms
- * where the kernel checks itself, and is paid for then too.
+ * The longest wait for a debt. A poll of 64 frames takes 13 ms on a kernel with checks,
+ * and is paid for then too.
  */
 #define NLL_COST_DEBT_NS	(50 * NSEC_PER_MSEC)
 
 /**
  * struct nll_cost - the account of a CPU
- * @paid: receiving has had its part up to this time [ns], which may be to come
+ * @paid: receiving has had its part up to this time [ns], which may be in the future
  *
- * A poll of C ns at a limit of L % moves @paid on by C * 100 / L. That is the
- * generic cell rate algorithm (ITU-T I.371): no window, in which the part is
- * used up at the beginning, and what was too much in one poll is owed.
+ * A poll of C ns at a limit of L % moves @paid on by C * 100 / L. That is the generic cell
+ * rate algorithm (ITU-T I.371): there is no window whose begin uses up the part, and the
+ * excess of one poll is owed.
  */
 struct nll_cost {
 	u64 paid;
@@ -46,7 +46,7 @@ static inline u64 nll_cost_owed(const struct nll_cost *cost, u64 now)
 	return (s64)(cost->paid - now) > 0 ? cost->paid - now : 0;
 }
 
-/* The CPU has nothing else to do: nobody has missed anything. */
+/* The CPU is idle: no task has missed anything. */
 static inline void nll_cost_forgive(struct nll_cost *cost, u64 now)
 {
 	if ((s64)(cost->paid - now) > 0)

@@ -2,12 +2,11 @@
 /*
  * When the next round is.
  *
- * While nobody else wants the CPU each frame has its interrupt. While somebody does,
- * and so many frames come that a round would gather several, they wait for rounds: what
- * an interrupt costs is shared by more frames, at the price of half of a round of latency.
- * Receiving that has had its part of the CPU waits until the others have had theirs. And
- * while all that comes is for sockets that cannot take more, it stays in the ring, where
- * it costs nothing.
+ * While no other task wants the CPU each frame has its interrupt. While one does, and a
+ * round would gather several frames, they wait for rounds: more frames share the cost of
+ * an interrupt, at the price of half of a round of latency. Receiving that has had its
+ * part of the CPU waits until the others have had theirs. And while only hot sockets get
+ * frames, they stay in the ring, where they cost nothing.
  */
 
 #include <kunit/visibility.h>
@@ -17,17 +16,17 @@
 
 #include "decide.h"
 
-/* After so long a pause the mean begins anew [ns]. */
+/* After this pause the mean begins anew [ns]. */
 #define NLL_GAP_MAX_NS		(10 * NSEC_PER_MSEC)
-/* Somebody wants the CPU if he did in so many of 256 cases of late. */
+/* The CPU counts as wanted from this many of the last 256 polls. */
 #define NLL_WANTED_ON		128
-/* A round has to gather three frames in two times; and where three in one, it is longer. */
+/* A round has to gather three frames in two times; with three in one, it is longer. */
 #define NLL_GATHER		3
-/* So long it stays away from hot sockets, and twice as long the next time [ns]. */
+/* Pause while only hot sockets get frames; doubles each time [ns]. */
 #define NLL_AWAY_MIN_NS		(2 * NSEC_PER_MSEC)
 #define NLL_AWAY_MAX_NS		(16 * NSEC_PER_MSEC)
 
-/* While it stays away it looks so often whether it still has to [ns]. */
+/* Time between two tests of whether the pause has to go on [ns]. */
 #define NLL_LOOK_NS		NSEC_PER_MSEC
 
 static void nll_see(struct nll_governed *g, const struct nll_seen *seen)
@@ -66,7 +65,7 @@ static enum nll_why nll_reason(const struct nll_governed *g,
 }
 
 /**
- * nll_decide() - what comes after a round
+ * nll_decide() - the next round
  * @g: the instance
  * @p: its parameters
  * @seen: what is known
@@ -115,14 +114,14 @@ u64 nll_decide(struct nll_governed *g, const struct nll_governor_params *p,
 EXPORT_SYMBOL_IF_KUNIT(nll_decide);
 
 /**
- * nll_wait_ns() - the time of a round has come: is there use in it?
+ * nll_wait_ns() - the time of a round has come: is it of use?
  * @g: the instance, as nll_decide() has left it
  * @p: its parameters
  * @now: the time [ns]
  *
- * It asks again after a while, for the CPU may be free by then, or a socket.
+ * Otherwise the test is repeated, for the CPU may become free, or a socket cold.
  *
- * Return: ns until that is asked again, 0 for a round now.
+ * Return: ns until the next test, 0 for a round now.
  */
 u64 nll_wait_ns(const struct nll_governed *g, const struct nll_governor_params *p, u64 now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When the next round is: no more than arithmetic, so that every case can be tested. */
+/* When the next round is: arithmetic only, so that every case can be tested. */
 #ifndef NLL_DECIDE_H
 #define NLL_DECIDE_H
 
@@ -16,7 +16,7 @@
 
 #define NLL_ROUND_MIN_US	50
 #define NLL_ROUND_MAX_US	10000
-/* How much of a change the means take over: one of so many parts. */
+/* The part of a change by which the means follow it. */
 #define NLL_MEAN_PARTS		8
 /* A switch takes two changes: at most 100 of them a second. */
 #define NLL_GOVERN_HOLD_MIN_US	20000
@@ -26,7 +26,7 @@
  * struct nll_seen - what is known at the end of a round
  * @now: the time [ns]
  * @owed: what receiving has had too much of the CPU [ns]
- * @wanted: somebody else could use the CPU now
+ * @wanted: another task could use the CPU now
  */
 struct nll_seen {
 	u64 now;
@@ -34,19 +34,19 @@ struct nll_seen {
 	bool wanted;
 };
 
-/* By interrupts, and nobody has wanted the CPU of late. */
+/* By interrupts, and no other task has recently wanted the CPU. */
 static inline bool nll_is_at_rest(const struct nll_governed *g)
 {
 	return g->why == NLL_WHY_NONE && g->wanted < NLL_MEAN_PARTS;
 }
 
-/* So many frames in a row for hot sockets, and none for others so long, are all that comes. */
+/* After this many frames in a row for hot sockets, in this time, only hot sockets get frames. */
 #define NLL_HOT_RUN		64U
 #define NLL_HOT_ALONE_NS	(50 * NSEC_PER_MSEC)
-/* And so many show whether they still are. */
+/* This many frames test whether that is still so. */
 #define NLL_HOT_PROBE		8
 
-/* All that came of late was for hot sockets. */
+/* Recently only hot sockets got frames. */
 static inline bool nll_is_hot(const struct nll_governed *g, u64 now)
 {
 	return g->hot_run >= NLL_HOT_RUN && now - g->other_at > NLL_HOT_ALONE_NS;
@@ -62,7 +62,7 @@ static inline void nll_count(struct nll_governed *g, unsigned int work, u64 now)
 	} else if (g->hot) {
 		g->hot_run = min(g->hot_run + g->hot, NLL_HOT_RUN);
 	} else if (work) {
-		/* No socket is hot any more. */
+		/* No socket is hot any longer. */
 		g->hot_run = 0;
 	}
 	g->work += work;
@@ -70,7 +70,7 @@ static inline void nll_count(struct nll_governed *g, unsigned int work, u64 now)
 	g->hot = 0;
 }
 
-/* What came was a matter of interrupts. The means begin anew. */
+/* Frames came by interrupts. The means begin anew. */
 static inline void nll_rest(struct nll_governed *g)
 {
 	g->ended = 0;

@@ -2,9 +2,9 @@
 /*
  * The receive governor between NAPI and its decisions.
  *
- * Locking: the state of an instance belongs to who owns its NAPI_STATE_SCHED, but for its
- * mode, which is set under RTNL. That of a CPU is changed on that CPU with softirqs off.
- * The timer only looks.
+ * Locking: the state of an instance belongs to the owner of its NAPI_STATE_SCHED, except
+ * for its mode, which is set under RTNL. That of a CPU is changed on that CPU with
+ * softirqs off. The timer only reads.
  */
 
 #include <linux/netdevice.h>
@@ -22,16 +22,15 @@
 #include "hot.h"
 #include "trace.h"
 
-/* A backlog that has to wait waits so long at least, and at most until it looks again. */
+/* The least time a backlog waits, and the time between two tests. */
 #define NLL_BACKLOG_MIN_NS	(50 * NSEC_PER_USEC)
 #define NLL_BACKLOG_LOOK_NS	NSEC_PER_MSEC
 
 DEFINE_STATIC_KEY_FALSE(nll_governor_key);
 
-/**
- * struct nll_cpu - what a CPU receives
- * @cost: what its governed instances have had of it
- * @counted: the frames of the poll that runs are counted
+/*
+ * The account of a CPU's governed instances; @counted: the frames of the running poll are
+ * counted.
  */
 struct nll_cpu {
 	struct nll_cost cost;
@@ -47,13 +46,13 @@ static const struct nll_governor_params *nll_params_of(const struct napi_struct 
 	return READ_ONCE(n->governed.mode) ? &n->dev->governor : NULL;
 }
 
-/* Nobody has anything to do on this CPU, or only who says that all others go first. */
+/* The CPU is idle, or runs a task that yields to all others. */
 static bool nll_is_free(void)
 {
 	return is_idle_task(current) || current->policy == SCHED_IDLE;
 }
 
-/* Has the CPU something else to do than to receive? */
+/* Does another task than receiving want the CPU? */
 static bool nll_is_wanted(const struct napi_struct *n)
 {
 	if (current == n->thread || current == this_cpu_ksoftirqd())
@@ -132,7 +131,7 @@ u64 __nll_next_round(struct napi_struct *n)
 	/* Not in busy polling, nor by netpoll. */
 	if (!p || this_cpu_read(nll_polls) != n)
 		return 0;
-	/* Nobody wants the CPU, nor did of late: there is nothing to decide. */
+	/* No other task wants the CPU, now or recently: there is nothing to decide. */
 	if (n->governed.governing == NLL_GOVERN_AUTO && nll_is_free() &&
 	    nll_is_at_rest(&n->governed)) {
 		nll_rest(&n->governed);
@@ -161,7 +160,7 @@ bool __nll_wait_on(struct napi_struct *n)
 	if (now >= READ_ONCE(n->governed.not_before) && nll_hot_any_cold(READ_ONCE(p->low)))
 		return false;
 	delay = nll_wait_ns(&n->governed, p, now);
-	/* Not forwarded: whoever owns the instance meanwhile may have started it. */
+	/* Not forwarded: the present owner of the instance may have started it. */
 	if (delay)
 		hrtimer_start(&n->timer, ns_to_ktime(delay), HRTIMER_MODE_REL_PINNED);
 	return delay;
@@ -192,7 +191,7 @@ void __nll_filled(struct sock *sk)
 	struct napi_struct *n = this_cpu_read(nll_polls);
 	unsigned int high;
 
-	/* Most of a flood are for one that is known already. */
+	/* Most frames of a flood are for a known socket. */
 	if (n && nll_hot_is_last(sk))
 		return;
 	high = n ? READ_ONCE(n->dev->governor.high) : NLL_HIGH_DEFAULT;
@@ -200,7 +199,7 @@ void __nll_filled(struct sock *sk)
 		nll_hot_add(sk);
 }
 
-/* See nll_refused(). Of a copy for one of several nobody knows what the others say. */
+/* See nll_refused(). If a copy of a frame is refused, the other receivers are unknown. */
 void __nll_refused(const struct sk_buff *skb)
 {
 	struct napi_struct *n = this_cpu_read(nll_polls);
@@ -209,23 +208,26 @@ void __nll_refused(const struct sk_buff *skb)
 		n->governed.hot++;
 }
 
-/* It may be that the CPU becomes free meanwhile: look again after a while. */
+/* The CPU may become free meanwhile: test again after a while. */
 static ktime_t nll_backlog_wait(u64 owed)
 {
 	return ns_to_ktime(clamp(owed, NLL_BACKLOG_MIN_NS, NLL_BACKLOG_LOOK_NS));
 }
 
 /*
- * The backlog of a CPU holds what other CPUs hand on (RPS) and what is sent to itself. It
- * has no interrupt that could be masked: who queues a frame schedules it. So all that is
- * decided of it is whether it has to wait for what receiving owes this CPU. Frames that
- * find it full meanwhile cost the CPU that hands them on.
+ * The backlog of a CPU holds frames from other CPUs (RPS) and from itself. It has no
+ * interrupt that could be masked: the CPU that queues a frame schedules it. So the only
+ * decision is whether it has to wait for what receiving owes this CPU. Frames that find it
+ * full meanwhile cost the sending CPU.
  */
 bool __nll_backlog_waits(struct napi_struct *n)
 {
 	struct nll_seen seen;
 
-	/* A thread competes like others; and nobody noted when a poll before the key began. */
+	/*
+	 * A thread competes like others; and a poll before the key was on has no recorded
+	 * begin.
+	 */
 	if (n->thread || !n->governed.began)
 		return false;
 	seen = nll_look(this_cpu_ptr(&nll_cpu), n, READ_ONCE(n->governed.limit));
@@ -257,10 +259,7 @@ static enum hrtimer_restart nll_backlog_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/**
- * nll_backlog_init() - prepare the backlog of a CPU for waiting
- * @n: the backlog
- */
+/* Prepare the backlog of a CPU for waiting. */
 void __init nll_backlog_init(struct napi_struct *n)
 {
 	hrtimer_setup(&n->timer, nll_backlog_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);

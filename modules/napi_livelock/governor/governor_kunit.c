@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What receiving costs, and when the next round is. */
+/* The cost of receiving, and the next round. */
 
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -17,7 +17,7 @@ static const struct nll_governor_params params = {
 	.hold_us = 20000,
 };
 
-/* @frames a second come one by one for @ns: what is decided in the end? */
+/* The last decision after @frames a second have come one by one for @ns. */
 static u64 governor_stream(struct nll_governed *g, u64 *now, u64 ns, unsigned int frames,
 			   bool wanted)
 {
@@ -57,7 +57,7 @@ static void governor_rounds_gather(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 6000, true), 0);
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 10000, true), 200 * US);
 	KUNIT_EXPECT_EQ(test, g.switches, 1);
-	/* The CPU is free: not at once, but then. */
+	/* The CPU becomes free: later, the decision follows. */
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 10 * MS, 10000, false), 200 * US);
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 40 * MS, 10000, false), 0);
 	KUNIT_EXPECT_EQ(test, g.switches, 2);
@@ -114,7 +114,7 @@ static void governor_hot(struct kunit *test)
 	u64 now = NSEC_PER_SEC, away;
 
 	g.ended = now - MS;
-	/* Not before a ring of them came. */
+	/* Not before as many as a ring came. */
 	governor_poll(&g, now, NLL_HOT_RUN - 1, NLL_HOT_RUN - 1, true);
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
 	for (away = 2 * MS; away <= 32 * MS; away *= 2) {
@@ -137,7 +137,7 @@ static void governor_hot(struct kunit *test)
 	governor_poll(&g, now, 1000, 1000, true);
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
 	KUNIT_EXPECT_EQ(test, g.until, now + 2 * MS);
-	/* Nor is it closed when nobody wants the CPU. */
+	/* The card stays open while no other task wants the CPU. */
 	for (away = 0; away < 100; away++) {
 		now += MS;
 		governor_poll(&g, now, 64, 64, false);
@@ -145,7 +145,7 @@ static void governor_hot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_NONE);
 }
 
-/* What is owed is waited for, also while sockets are hot. */
+/* Receiving waits until its debt is paid, also while sockets are hot. */
 static void governor_hot_owes(struct kunit *test)
 {
 	struct nll_governed g = { .hot_run = NLL_HOT_RUN, .wanted = 256, .ended = MS };
@@ -155,7 +155,7 @@ static void governor_hot_owes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
 	KUNIT_EXPECT_EQ(test, g.not_before, NSEC_PER_SEC + 7 * MS);
 	KUNIT_EXPECT_EQ(test, g.until, NSEC_PER_SEC + 7 * MS);
-	/* A look every other millisecond, and no round before its time. */
+	/* A test every other millisecond, and no round before its time. */
 	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, NSEC_PER_SEC + MS), 2 * MS);
 	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before - 500 * US), 500 * US);
 	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before - 1), 200 * US);
@@ -171,7 +171,7 @@ static void governor_long_rounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 18000, true), 300 * US);
 }
 
-/* A flood that begins after a pause is seen within a few frames. */
+/* A flood that begins after a pause is recognised within a few frames. */
 static void governor_sees_a_flood(struct kunit *test)
 {
 	struct nll_governed g = { };
@@ -185,7 +185,7 @@ static void governor_sees_a_flood(struct kunit *test)
 	KUNIT_EXPECT_LT(test, frames, 12);
 }
 
-/* At rest nothing is decided, and afterwards nothing old is believed. */
+/* At rest nothing is decided, and old means do not count afterwards. */
 static void governor_rest(struct kunit *test)
 {
 	struct nll_governed g = { .wanted = 7, .gap = 1, .ended = 1, .hot_run = 64 };
@@ -220,7 +220,7 @@ static void governor_mode_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 0);
 }
 
-/* Whatever comes. */
+/* Under any frames. */
 static void governor_switches_are_few(struct kunit *test)
 {
 	struct nll_governed g = { };
@@ -251,7 +251,7 @@ static void governor_cost_limits(struct kunit *test)
 	struct nll_cost cost = { };
 	u64 now = 0, used = 0;
 
-	/* It takes what it can get, in polls of 100 us. */
+	/* It receives all it can, in polls of 100 us. */
 	while (now < NSEC_PER_SEC) {
 		now += nll_cost_owed(&cost, now) + 100 * US;
 		used += 100 * US;
@@ -266,7 +266,7 @@ static void governor_cost_burst(struct kunit *test)
 	struct nll_cost cost = { };
 	u64 now = NSEC_PER_SEC;
 
-	/* What was not used for a second is not saved, but for a burst. */
+	/* Unused time of a second is not saved, except for a burst. */
 	nll_cost_charge(&cost, now, NLL_COST_BURST_NS / 4, 50);
 	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 0);
 	now += 2 * NLL_COST_BURST_NS;
@@ -274,7 +274,7 @@ static void governor_cost_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 5 * NLL_COST_BURST_NS / 4);
 	nll_cost_forgive(&cost, now);
 	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 0);
-	/* Nor is more owed than can be paid soon. */
+	/* Nor is the debt larger than can be paid soon. */
 	nll_cost_charge(&cost, 2 * NSEC_PER_SEC, 500 * MS, 1);
 	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, 2 * NSEC_PER_SEC), NLL_COST_DEBT_NS);
 }

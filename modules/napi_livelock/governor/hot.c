@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets that cannot take more.
+ * Hot sockets: those that cannot take more.
  *
  * A UDP socket is hot from when its buffer is filled to the high watermark until it is
- * below the low one. A frame that it has no room for is dropped as early as its ports can
- * be read: it would be dropped at the socket, after more work. This is lazy receiver processing
- * (Druschel and Banga, 1996) for the sockets that need it.
+ * below the low one. A frame that it has no room for is dropped as soon as its ports can
+ * be read: it would be dropped at the socket, after more work. This is lazy receiver
+ * processing (Druschel and Banga, 1996) for the sockets that need it.
  *
- * Which socket a frame is for is asked as UDP asks, and only of frames whose port a hot
- * socket has. Where the answer could be another one further up (another device, address
- * translation, a tap that wants to see the frame, forwarding), nothing is dropped here.
- * Of a group of sockets with one port (SO_REUSEPORT) nobody is hot: a program may choose
+ * The socket of a frame is looked up as UDP does, and only if a hot socket has its port.
+ * Where the look-up could give another answer further up (another device, address
+ * translation, a tap that receives the frame, forwarding), nothing is dropped here. A
+ * socket of a group with one port (SO_REUSEPORT) is never hot: a program may choose
  * between them.
  *
  * Locking: nll_hot_lock for changes, RCU for readers. A socket is in the table only while
- * it is hashed: nll_hot_add() looks under the lock, __nll_unhashed() runs after it was
- * unhashed. UDP frees sockets after a grace period (SOCK_RCU_FREE), so readers need no
+ * it is hashed: nll_hot_add() tests that under the lock, __nll_unhashed() runs after it
+ * was unhashed. UDP frees sockets after a grace period (SOCK_RCU_FREE), so readers need no
  * reference.
  */
 
@@ -42,7 +42,7 @@
 #include "compat.h"
 #include "hot.h"
 
-/* What tells flows apart. An address of IPv4 is the first word of its place. */
+/* The key of a flow. An address of IPv4 is the first word of its place. */
 struct nll_flow {
 	const struct net_device *dev;
 	struct in6_addr saddr;
@@ -53,8 +53,8 @@ struct nll_flow {
 };
 
 /**
- * struct nll_hot_last - whom the last frames of this poll were for
- * @changes: nll_hot_changes when that was asked; 0: it was not
+ * struct nll_hot_last - the socket of the last frames of this poll
+ * @changes: nll_hot_changes at the look-up; 0: there was none
  * @flow: of the frames
  * @sk: their socket
  * @is_hot: the socket is hot, and hashed as long as there is no change
@@ -111,10 +111,10 @@ static void nll_hot_set(unsigned int i, struct sock *sk)
 }
 
 /**
- * nll_hot_is_last() - is it the socket that the last frame was for, and hot?
+ * nll_hot_is_last() - is it the socket of the last frame, and hot?
  * @sk: a UDP socket, on the CPU of a poll
  *
- * Return: false if nobody knows.
+ * Return: false if that is unknown.
  */
 bool nll_hot_is_last(const struct sock *sk)
 {
@@ -123,10 +123,7 @@ bool nll_hot_is_last(const struct sock *sk)
 	return last->sk == sk && last->is_hot && last->changes == READ_ONCE(nll_hot_changes);
 }
 
-/**
- * nll_hot_add() - a socket is hot from now on
- * @sk: a UDP socket, in an RCU section
- */
+/* A UDP socket becomes hot; in an RCU section. */
 void nll_hot_add(struct sock *sk)
 {
 	unsigned int i;
@@ -160,10 +157,7 @@ static bool nll_hot_is_cold(const struct sock *sk, unsigned int low)
 	return 100 * rmem < (u64)low * READ_ONCE(sk->sk_rcvbuf);
 }
 
-/**
- * nll_hot_any_cold() - is one of them cold?
- * @low: watermark [%]
- */
+/* Is one of them colder than the low watermark [%]? */
 bool nll_hot_any_cold(unsigned int low)
 {
 	const struct sock *sk;
@@ -178,7 +172,7 @@ bool nll_hot_any_cold(unsigned int low)
 	return false;
 }
 
-/* Forget those that are cold. */
+/* Remove cold sockets. */
 static void nll_hot_cool(unsigned int low)
 {
 	unsigned int i;
@@ -192,7 +186,7 @@ static void nll_hot_cool(unsigned int low)
 	spin_unlock_bh(&nll_hot_lock);
 }
 
-/* Programs and rules that may send the frame elsewhere before IP looks for a socket. */
+/* Programs and rules that may redirect the frame before IP looks for a socket. */
 static bool nll_hot_is_hooked(const struct net_device *dev)
 {
 	if (rcu_access_pointer(dev->rx_handler) || rcu_access_pointer(dev->xdp_prog))
@@ -213,7 +207,7 @@ static bool nll_hot_is_hooked(const struct net_device *dev)
 	return false;
 }
 
-/* A frame for another address than the machine's goes on. */
+/* A frame for another address than the machine's is forwarded. */
 static bool nll_hot_is_router(const struct net_device *dev)
 {
 	const struct in_device *in_dev = __in_dev_get_rcu(dev);
@@ -227,7 +221,7 @@ static bool nll_hot_is_router(const struct net_device *dev)
 	return !in_dev || IN_DEV_FORWARD(in_dev);
 }
 
-/* Nobody is between the device and the socket that UDP would find. */
+/* Nothing is between the device and the socket that UDP would find. */
 static bool nll_hot_path_is_plain(const struct sk_buff *skb)
 {
 	const struct net_device *dev = skb->dev;
@@ -238,7 +232,7 @@ static bool nll_hot_path_is_plain(const struct sk_buff *skb)
 	       !nll_hot_is_router(dev);
 }
 
-/* Read what tells the flows of UDP apart; false for other frames, and for parts of some. */
+/* Read the key of a UDP flow; false for other frames, and for some fragments. */
 static bool nll_flow_of(struct sk_buff *skb, struct nll_flow *flow)
 {
 	unsigned int at;
@@ -291,7 +285,7 @@ static struct sock *nll_hot_lookup(const struct nll_flow *flow)
  * nll_hot_begin() - a poll begins on this CPU while sockets are hot
  * @low: watermark [%]
  *
- * Return: whether some are hot still.
+ * Return: whether some are still hot.
  */
 bool nll_hot_begin(unsigned int low)
 {
@@ -315,7 +309,7 @@ static bool nll_flow_is_same(const struct nll_flow *flow, const struct sk_buff *
 	       uh->source == flow->source && uh->dest == flow->dest && skb->dev == flow->dev;
 }
 
-/* Ask whom a frame is for. False: it cannot be for a hot socket, or nobody knows. */
+/* Look up the socket of a frame. False: it cannot be for a hot socket, or is unknown. */
 static bool nll_hot_ask(struct nll_hot_last *last, struct sk_buff *skb)
 {
 	struct nll_flow flow;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sockets that cannot take more: which, and whether a frame is for one of them. */
+/* Hot sockets, and the frames for them. */
 #ifndef NLL_HOT_H
 #define NLL_HOT_H
 
@@ -8,9 +8,9 @@
 struct sk_buff;
 struct sock;
 
-/* Of more than so many at a time the rest is not known: their frames go all the way. */
+/* The most hot sockets that are known: frames for others are processed normally. */
 #define NLL_HOT_MAX	64
-/* So many classes of ports are told apart before a socket is looked for. */
+/* Classes of ports that are told apart before the look-up of a socket. */
 #define NLL_HOT_PORTS	64
 
 bool nll_hot_is_last(const struct sock *sk);

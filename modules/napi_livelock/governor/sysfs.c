@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /sys/class/net/DEVICE/governor: how a device receives, and what came of it. */
+/* /sys/class/net/DEVICE/governor: how a device receives, and its counters. */
 
 #include <linux/device.h>
 #include <linux/kstrtox.h>
@@ -26,7 +26,7 @@ static const char *const nll_whys[NLL_WHYS] = {
 	[NLL_WHY_HOT]		= "hot",
 };
 
-/* A number: where it is in struct nll_governor_params, and what it may be. */
+/* A number: its field in struct nll_governor_params, and its range. */
 struct nll_number {
 	struct device_attribute attr;
 	size_t offset;
@@ -128,7 +128,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 
 static DEVICE_ATTR_RW(mode);
 
-/* Of an instance whose mode is off nobody has brought the reason up to date. */
+/* The reason of an instance whose mode is off is not updated. */
 static enum nll_why nll_why_of(const struct napi_struct *n)
 {
 	return READ_ONCE(n->governed.mode) ? READ_ONCE(n->governed.why) : NLL_WHY_NONE;
@@ -229,10 +229,7 @@ const struct attribute_group nll_governor_group = {
 	.attrs = nll_attrs,
 };
 
-/**
- * nll_governor_init() - a device is about to be registered
- * @dev: the device
- */
+/* A device is about to be registered. */
 void nll_governor_init(struct net_device *dev)
 {
 	dev->governor = (struct nll_governor_params) {
@@ -245,10 +242,7 @@ void nll_governor_init(struct net_device *dev)
 	};
 }
 
-/**
- * nll_governor_exit() - a device goes
- * @dev: the device, under RTNL; nobody can set anything of it any more
- */
+/* A device goes, under RTNL; its files are gone. */
 void nll_governor_exit(struct net_device *dev)
 {
 	if (dev->governor.on)

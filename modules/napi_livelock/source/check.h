@@ -8,11 +8,10 @@
 
 /**
  * nll_wrong_check() - a checksum of UDP that is wrong
- * @right: what csum_tcpudp_magic() says
+ * @right: the result of csum_tcpudp_magic()
  *
  * In the arithmetic of these sums 0 and 0xffff are the same (RFC 1071), so that the
- * complement of 0 would be right; and in a header 0 means that there is none
- * (RFC 768).
+ * complement of 0 would be right; and in a header 0 means no checksum (RFC 768).
  *
  * Return: another sum than @right, and not 0.
  */

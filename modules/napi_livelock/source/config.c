@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* config.c - names and values of what a run shall be. */
+/* config.c - names and values of the configuration of a run. */
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -63,10 +63,7 @@ static void set(struct nll_config *c, const struct number *n, u64 value)
 		*(u32 *)field = value;
 }
 
-/**
- * nll_config_defaults() - a run of a second with 1,000 frames
- * @c: the configuration
- */
+/* The default: a run of a second with 1,000 frames. */
 void nll_config_defaults(struct nll_config *c)
 {
 	*c = (struct nll_config){
@@ -155,9 +152,9 @@ static int check(const struct nll_config *c)
 /**
  * nll_config_parse() - change some of the configuration, or nothing
  * @config: the configuration
- * @text: names and values, separated by blanks; it is torn up
+ * @text: names and values, separated by blanks; it is modified
  *
- * Return: 0, or -EINVAL after a line in the kernel's log that says why.
+ * Return: 0, or -EINVAL after a line in the kernel's log that names the error.
  */
 int nll_config_parse(struct nll_config *config, char *text)
 {
@@ -186,14 +183,7 @@ int nll_config_parse(struct nll_config *config, char *text)
 	return error;
 }
 
-/**
- * nll_config_show() - the configuration as it can be written back
- * @c: the configuration
- * @text: where to
- * @size: how much room is there
- *
- * Return: the length.
- */
+/* Print the configuration in the form that sets it again. Return: the length. */
 int nll_config_show(const struct nll_config *c, char *text, size_t size)
 {
 	unsigned int i;

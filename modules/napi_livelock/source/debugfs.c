@@ -19,7 +19,7 @@ static bool runs(const struct nll_source *s)
 	return state == NLL_RUNNING || state == NLL_LAG;
 }
 
-/* Give @take what was written, without blanks around it. */
+/* Call @take with the written text, without blanks around it. */
 static ssize_t write(struct file *file, const char __user *buffer, size_t size,
 		     int (*take)(struct nll_source *s, char *text))
 {
@@ -168,10 +168,7 @@ static int results_show(struct seq_file *seq, void *v)
 
 DEFINE_SHOW_ATTRIBUTE(results);
 
-/**
- * nll_debugfs_init() - make the files
- * @s: the source
- */
+/* Create the files. */
 void nll_debugfs_init(struct nll_source *s)
 {
 	root = debugfs_create_dir(NLL_SOURCE_DRIVER, NULL);
@@ -181,9 +178,7 @@ void nll_debugfs_init(struct nll_source *s)
 	debugfs_create_file("results", 0400, root, s, &results_fops);
 }
 
-/**
- * nll_debugfs_exit() - remove them, once no process is in one any more
- */
+/* Remove the files, once no process is in one. */
 void nll_debugfs_exit(void)
 {
 	debugfs_remove_recursive(root);

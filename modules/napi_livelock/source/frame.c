@@ -62,7 +62,7 @@ static void build(const struct nll_target *t, u8 *bytes, u32 size)
 	h->udp.len = htons(size - sizeof(h->eth) - sizeof(h->ip));
 }
 
-/* What is wrong with all of them; the checksum of UDP is each frame's own. */
+/* Faults that all malformed frames share; the checksum of UDP is each frame's own. */
 static void spoil(const struct nll_config *c, struct nll_target *t)
 {
 	struct headers *h = (struct headers *)t->bad;
@@ -89,11 +89,7 @@ static void spoil(const struct nll_config *c, struct nll_target *t)
 	}
 }
 
-/**
- * nll_frame_build() - prepare the headers of a target's frames
- * @c: what they shall be
- * @t: the target
- */
+/* Prepare the headers of a target's frames. */
 void nll_frame_build(const struct nll_config *c, struct nll_target *t)
 {
 	build(t, t->good, c->size);
@@ -112,12 +108,9 @@ static void set_wrong_check(struct headers *h)
 							 IPPROTO_UDP, sum));
 }
 
-/**
- * nll_frame_put() - write a frame into the next slot of a target's sender
- * @c: what it shall be
- * @t: the target, whose sender has a free slot
- * @seq: its number
- * @now: CLOCK_MONOTONIC
+/*
+ * Write frame number @seq into the next slot of a target's sender, which is free; @now is
+ * CLOCK_MONOTONIC.
  */
 void nll_frame_put(const struct nll_config *c, struct nll_target *t, u64 seq, u64 now)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * main.c - nll_source: devices that send frames to others on their links, at
- * the rate that is set, from a timer.
+ * main.c - nll_source: devices that send frames to others on their links, at the
+ * configured rate, from a timer.
  *
- * The frames go out of 82540EMs of the same machine, which are bound by hand:
- * a device gets this driver only through its driver_override. See
+ * The frames go out of 82540EMs of the same machine, which are bound by hand: a device
+ * gets this driver only through its driver_override. See
  * Documentation/networking/napi-livelock.rst.
  */
 #include <linux/dma-mapping.h>
@@ -87,7 +87,7 @@ static int nll_source_probe(struct pci_dev *pdev, const struct pci_device_id *id
 	return 0;
 }
 
-/* Without one of its devices the source stops, and forgets whom it sent to. */
+/* Without one of its devices the source stops, and forgets its targets. */
 static void nll_source_remove(struct pci_dev *pdev)
 {
 	struct nll_device *dev = pci_get_drvdata(pdev);

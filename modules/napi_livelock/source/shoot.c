@@ -43,7 +43,7 @@ static void count(struct nll_target *t, unsigned int sent, u64 tail)
 	t->full |= tail > 0;
 }
 
-/* What the receiver has no room for is lost, and should cost as little as it can. */
+/* A frame that the receiver has no room for is lost, and should cost as little as possible. */
 static void shoot_at(struct nll_source *s, struct nll_target *t, u64 now)
 {
 	u64 last = min(now, s->end_ns - 1), next = t->next_ns, tail = 0, seq = t->seq;
@@ -64,7 +64,7 @@ static void shoot_at(struct nll_source *s, struct nll_target *t, u64 now)
 		hand_out(s, t->dev);
 }
 
-/* When to look again, 0 when it is all over. */
+/* The time of the next shot, 0 at the end. */
 static u64 next_shot(struct nll_source *s, u64 now)
 {
 	u64 next = s->end_ns;
@@ -105,10 +105,7 @@ static enum hrtimer_restart shoot(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/**
- * nll_shoot_init() - prepare the timer
- * @s: the source
- */
+/* Prepare the timer. */
 void nll_shoot_init(struct nll_source *s)
 {
 	hrtimer_setup(&s->timer, shoot, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED);
@@ -134,11 +131,9 @@ static int prepare(struct nll_source *s, struct nll_target *t, u64 start_ns)
 	return 0;
 }
 
-/**
- * nll_shoot_start() - begin a run
- * @s: the source, which does not run; its mutex is held
- *
- * Return: 0, or -EINVAL if there is no target or the start is past.
+/*
+ * Begin a run; the mutex is held. Return: 0, or -EINVAL without a target or if the start
+ * is past.
  */
 int nll_shoot_start(struct nll_source *s)
 {
@@ -163,10 +158,7 @@ int nll_shoot_start(struct nll_source *s)
 	return 0;
 }
 
-/**
- * nll_shoot_stop() - end a run before its time
- * @s: the source
- */
+/* End a run before its time. */
 void nll_shoot_stop(struct nll_source *s)
 {
 	hrtimer_cancel(&s->timer);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * source.h - the private map of nll_source, a source of frames on the links of
- * the receivers.
- */
+/* source.h - the private map of nll_source, a source of frames on the links of the receivers. */
 #ifndef NLL_SOURCE_H
 #define NLL_SOURCE_H
 
@@ -32,7 +29,7 @@
 #define NLL_SIZE_MAX	1514
 #define NLL_OVERSIZE	1800
 
-/* Registers of the 82540EM and the 82574L, as many as a source needs. */
+/* The registers of the 82540EM and the 82574L that a source needs. */
 #define NLL_CTRL	0x0000
 #define NLL_STATUS	0x0008
 #define NLL_IMC		0x00d8
@@ -67,14 +64,14 @@ struct nll_txd {
 };
 
 /**
- * enum nll_malformed - what may be wrong with a frame
- * @NLL_GOOD: nothing
+ * enum nll_malformed - the fault of a malformed frame
+ * @NLL_GOOD: none
  * @NLL_TRUNCATED: the frame ends before its IP packet does
  * @NLL_LENGTH: the UDP header says more than the IP packet holds
  * @NLL_CHECKSUM: the checksum of the UDP header is wrong
  * @NLL_IP_CHECKSUM: the checksum of the IP header is wrong
  * @NLL_OVERSIZED: the frame is longer than the link allows
- * @NLL_STRAY: nothing, but it is for the UDP port NLL_STRAY_PORTS above the target's
+ * @NLL_STRAY: none, but it is for the UDP port NLL_STRAY_PORTS above the target's
  * @NLL_MALFORMED: how many there are
  */
 enum nll_malformed {
@@ -94,16 +91,16 @@ enum nll_malformed {
 extern const char *const nll_malformed_names[];
 
 /**
- * struct nll_config - what a run shall be
+ * struct nll_config - the configuration of a run
  * @rate: of each target; target i starts with seed + i
  * @start_ns: CLOCK_MONOTONIC, or 0 for now
  * @duration_ns: how long frames are due
- * @warmup_ms: what of it the window leaves out
+ * @warmup_ms: the part of it before the window
  * @lag_ms: time behind the last frame before the run counts as done
  * @tick_ns: least time between two shots: frames due within it leave together
  * @size: of a frame, without its check sequence
- * @malformed: what is wrong with every ...
- * @every: ... so-many-th frame, 0 for none
+ * @malformed: the fault of every n-th frame
+ * @every: that n, 0 for none
  */
 struct nll_config {
 	struct nll_rate_params rate;
@@ -118,8 +115,8 @@ struct nll_config {
 };
 
 /**
- * struct nll_counts - what became of the frames for a target
- * @due: how many the rate asked for
+ * struct nll_counts - the frames for a target
+ * @due: by the rate
  * @sent: handed to the wire while the receiver had room
  * @tail: not sent: the receiver had no descriptor left, or did not listen
  * @full: how often the receiver's ring was found full, where it had room before
@@ -134,10 +131,10 @@ struct nll_counts {
 };
 
 /**
- * struct nll_effort - what sending has cost
+ * struct nll_effort - the cost of sending
  * @shots: how often the timer fired
  * @timer_ns: time in its function
- * @late_max_ns: the latest that a frame was
+ * @late_max_ns: the largest delay of a frame
  * @busy: shots after which the transmit ring was not empty
  */
 struct nll_effort {
@@ -171,7 +168,7 @@ struct nll_device {
 
 /**
  * struct nll_target - a receiver
- * @dev: who sends to it
+ * @dev: its sender
  * @pdev: its device, which another driver has; referenced
  * @regs: its registers; only read; NULL for a virtio card
  * @vdev: a virtio card, referenced; NULL for one with registers
@@ -182,12 +179,12 @@ struct nll_device {
  * @good: headers of a frame for it
  * @bad: headers of a malformed one
  * @bad_size: length of that on the wire
- * @full: its ring was full when it was last looked at
- * @rate: when its frames are due
- * @next_ns: when the next one is
+ * @full: its ring was full at the last test
+ * @rate: the times of its frames
+ * @next_ns: when the next one is due
  * @seq: its number
  * @total: counts since the start
- * @before: of these, what was counted before the window
+ * @before: the part of these before the window
  */
 struct nll_target {
 	struct nll_device *dev;
@@ -217,20 +214,20 @@ enum nll_state {
 };
 
 /**
- * struct nll_source - all there is: one timer for all devices
+ * struct nll_source - the source: one timer for all devices
  * @devices: that send
  * @mutex: to start, stop and configure, and to add or remove a device
- * @config: what the next run shall be
+ * @config: of the next run
  * @target: the receivers
  * @targets: how many
  * @timer: the next shot
- * @lock: for everything below, and for what moves in a target
- * @state: where the run is
+ * @lock: for everything below, and for what changes in a target during a run
+ * @state: of the run
  * @window_ns: when the window begins
  * @end_ns: when it ends and no more frames are due
  * @windowed: the window has begun
  * @effort: since the start
- * @before: of it, what was before the window
+ * @before: the part of it before the window
  */
 struct nll_source {
 	struct list_head devices;

@@ -2,10 +2,10 @@
 /*
  * target.c - the receivers.
  *
- * An emulated link does not lose what its receiver has no room for: the frame
- * waits in a queue of the emulator that no counter shows. So the source looks
- * into the receiver's ring first, and counts as lost at its tail what a real
- * device would have lost there. Cards of Intel's have registers for it.
+ * An emulated link loses no frame: one that its receiver has no room for waits in a queue
+ * of the emulator that no counter shows. So the source reads the receiver's ring first,
+ * and counts as lost at its tail what a real device would have lost there. Intel's cards
+ * have registers for it.
  */
 #include <linux/inet.h>
 #include <linux/io.h>
@@ -31,7 +31,7 @@ static struct pci_dev *find_device(const char *text)
 	return pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
 }
 
-/* The sender that a device is, or NULL. */
+/* The sender of a device, or NULL. */
 static struct nll_device *find_sender(const struct nll_source *s, const struct pci_dev *pdev)
 {
 	struct nll_device *dev;
@@ -52,7 +52,7 @@ static int parse_sender(const struct nll_source *s, const char *text, struct nll
 	return t->dev ? 0 : refuse("sender", text, "a device that is bound to this driver");
 }
 
-/* Those of its registers that are looked at here are the 82574L's, too. */
+/* The registers that are read here are the same on the 82574L. */
 static bool has_registers(const struct pci_dev *pdev)
 {
 	return pdev->vendor == NLL_VENDOR &&
@@ -125,10 +125,7 @@ int nll_target_add(struct nll_source *s, const char *text)
 	return 0;
 }
 
-/**
- * nll_target_clear() - forget all receivers
- * @s: the source, which does not run
- */
+/* Forget all receivers; the source does not run. */
 void nll_target_clear(struct nll_source *s)
 {
 	while (s->targets) {
@@ -141,11 +138,7 @@ void nll_target_clear(struct nll_source *s)
 	}
 }
 
-/**
- * nll_target_address() - the receiver's hardware address
- * @t: the receiver
- * @address: where it goes
- */
+/* Store the receiver's hardware address in @address. */
 void nll_target_address(const struct nll_target *t, u8 *address)
 {
 	if (t->vdev) {
@@ -156,12 +149,7 @@ void nll_target_address(const struct nll_target *t, u8 *address)
 	put_unaligned_le16(readl(t->regs + NLL_RAH0), address + 4);
 }
 
-/**
- * nll_target_room() - how many frames the receiver would take now
- * @t: the receiver
- *
- * Return: its free descriptors; 0 if it does not listen.
- */
+/* How many frames the receiver would take now: its free descriptors; 0 if it does not listen. */
 unsigned int nll_target_room(const struct nll_target *t)
 {
 	u32 head, tail;

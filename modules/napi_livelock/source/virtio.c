@@ -2,14 +2,13 @@
 /*
  * virtio.c - receivers that are virtio cards: their ring is in memory.
  *
- * Their driver may go at any time, and its rings with it: it is unbound, or the
- * machine sleeps. vring_del_virtqueue() takes a queue off the device's list, under
- * its lock, before it frees queue and ring. So while the lock is held, what is on
- * the list is there.
+ * Their driver may go at any time, and its rings with it: it is unbound, or the machine
+ * sleeps. vring_del_virtqueue() takes a queue off the device's list, under its lock,
+ * before it frees queue and ring. So while the lock is held, all queues on the list exist.
  *
- * A ring that gets another size (ethtool -G) is freed without that lock, after its
- * queue has been reset. On one CPU that is enough; on several nobody may do it while
- * the source runs.
+ * A ring that gets another size (ethtool -G) is freed without that lock, after its queue
+ * has been reset. On one CPU that is enough; on several do not do it while the source
+ * runs.
  */
 #include <linux/etherdevice.h>
 #include <linux/virtio_config.h>
@@ -41,10 +40,9 @@ static bool is_fit(struct virtio_device *vdev, u8 *address)
 /**
  * nll_virtio_get() - find the virtio card that a PCI device is
  * @pdev: the device
- * @address: where the card's hardware address goes
+ * @address: stores the card's hardware address
  *
- * Return: the card, referenced; NULL if it is none with a driver, an address and
- * split rings.
+ * Return: the card, referenced; NULL without a driver, an address and split rings.
  */
 struct virtio_device *nll_virtio_get(struct pci_dev *pdev, u8 *address)
 {
@@ -63,17 +61,14 @@ struct virtio_device *nll_virtio_get(struct pci_dev *pdev, u8 *address)
 	return NULL;
 }
 
-/**
- * nll_virtio_put() - give the card back
- * @vdev: the card, or NULL
- */
+/* Drop the card's reference; it may be NULL. */
 void nll_virtio_put(struct virtio_device *vdev)
 {
 	if (vdev)
 		put_device(&vdev->dev);
 }
 
-/* What the driver has offered and the device has not used; of the first queue, rx. */
+/* The buffers that the driver has offered and the device has not used; of the first queue, rx. */
 static u16 offered(struct virtio_device *vdev)
 {
 	struct virtqueue *vq = list_first_entry_or_null(&vdev->vqs, struct virtqueue, list);

@@ -25,7 +25,7 @@ static void frame_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_frame_len(FRAME(64)), 60);
 	KUNIT_EXPECT_EQ(test, frame_alone(FRAME(FRAME_MAX)), NLL_GOOD);
 	KUNIT_EXPECT_EQ(test, frame_alone(FRAME(FRAME_MAX + 1)), NLL_TOO_LONG);
-	/* Whatever the card says: never beyond its buffer. */
+	/* Never beyond its buffer, whatever the card says. */
 	KUNIT_EXPECT_EQ(test, frame_alone(FRAME(U16_MAX)), NLL_TOO_LONG);
 	KUNIT_EXPECT_EQ(test, frame_alone(FRAME(ETH_HLEN + NLL_FCS)), NLL_GOOD);
 	KUNIT_EXPECT_EQ(test, frame_alone(FRAME(ETH_HLEN + NLL_FCS - 1)), NLL_TOO_SHORT);
@@ -54,7 +54,7 @@ static void frame_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_frame_check(part, FRAME_MAX, &discarding), NLL_TOO_LONG);
 	KUNIT_EXPECT_TRUE(test, discarding);
 	KUNIT_EXPECT_EQ(test, nll_frame_check(part, FRAME_MAX, &discarding), NLL_PART);
-	/* The last part looks like a frame, and is none. */
+	/* The last part looks like a frame, but is not one. */
 	KUNIT_EXPECT_EQ(test, nll_frame_check(FRAME(100), FRAME_MAX, &discarding), NLL_PART);
 	KUNIT_EXPECT_FALSE(test, discarding);
 	KUNIT_EXPECT_EQ(test, nll_frame_check(FRAME(100), FRAME_MAX, &discarding), NLL_GOOD);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The receive ring without a card: descriptors are written as a card writes them, and as
- * QEMU's never does, and the frames that come of them are looked at.
+ * QEMU's never does, and the resulting frames are checked.
  */
 
 #include <kunit/device.h>
@@ -41,7 +41,7 @@ static int rx_init(struct kunit *test)
 	struct device *dev;
 	void *regs;
 
-	/* What is made first goes last: the device after the pool that is for it. */
+	/* Created first, freed last: the device after its pool. */
 	dev = kunit_device_register(test, "nll_rx");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
 	KUNIT_ASSERT_EQ(test, dma_coerce_mask_and_coherent(dev, DMA_BIT_MASK(64)), 0);
@@ -201,7 +201,7 @@ static void rx_errors(struct kunit *test)
 	}
 }
 
-/* Whatever the card says: never beyond its buffer, nor before a header. */
+/* Never beyond its buffer, nor before a header, whatever the card says. */
 static void rx_lengths(struct kunit *test)
 {
 	struct nll_port *port = test->priv;
@@ -228,7 +228,7 @@ static void rx_parts(struct kunit *test)
 
 	KUNIT_EXPECT_NULL(test, receive(test, NLL_RX_BUFFER - NLL_FCS, NLL_RXD_DD));
 	KUNIT_EXPECT_NULL(test, receive(test, NLL_RX_BUFFER - NLL_FCS, NLL_RXD_DD));
-	/* The last part looks like a frame, and is none. */
+	/* The last part looks like a frame, but is not one. */
 	KUNIT_EXPECT_NULL(test, receive(test, SMALL, BY_THE_CARD));
 	KUNIT_EXPECT_EQ(test, port->counters.too_long, 1);
 	skb = receive(test, SMALL, BY_THE_CARD);
@@ -245,7 +245,7 @@ static unsigned int summed(struct kunit *test, u64 bits)
 	return summed;
 }
 
-/* The card is believed only where it looked, and found nothing wrong. */
+/* The card is trusted only where it tested, and found nothing wrong. */
 static void rx_checksums(struct kunit *test)
 {
 	struct nll_port *port = test->priv;
@@ -281,7 +281,7 @@ static void rx_occupancy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, port->rx.next, 3 * (RING - 1) % RING);
 }
 
-/* Sockets may keep what they have for as long as they want: the card is never without. */
+/* Sockets may keep their pages: the card is never without one. */
 static void rx_retained(struct kunit *test)
 {
 	unsigned int i;

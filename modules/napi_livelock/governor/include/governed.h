@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a NAPI instance and a network device keep for the receive governor. */
+/* The state of a NAPI instance and a network device for the receive governor. */
 #ifndef _LINUX_NLL_GOVERNED_H
 #define _LINUX_NLL_GOVERNED_H
 
@@ -20,13 +20,13 @@ enum nll_governing {
 };
 
 /**
- * enum nll_why - why the next round is when it is
- * @NLL_WHY_NONE: there is none, the interrupt is on
+ * enum nll_why - the reason for the next round
+ * @NLL_WHY_NONE: no round, the interrupt is on
  * @NLL_WHY_ASKED: the mode is poll
- * @NLL_WHY_WANTED: somebody waits for the CPU, and several frames come in a round
+ * @NLL_WHY_WANTED: another task waits for the CPU, and a round has several frames
  * @NLL_WHY_LIMIT: receiving has had its part of the CPU
- * @NLL_WHY_HOT: all that came of late was for sockets that are behind, and somebody
- *	waits for the CPU
+ * @NLL_WHY_HOT: recently only hot sockets got frames, and another task waits for the
+ *	CPU
  * @NLL_WHYS: how many there are
  */
 enum nll_why {
@@ -39,16 +39,16 @@ enum nll_why {
 };
 
 /**
- * struct nll_governor_params - what is set of a device
+ * struct nll_governor_params - the settings of a device
  * @mode: enum nll_governing, of instances that are added
- * @on: the device counts for the governor's key: it, or an instance, has a mode but off
- * @limit: receiving gets at most so much of a CPU that others wait for [%], 1 to 95
- * @high: a socket is hot when its buffer is filled so far [%], 26 to 100
- * @low: and no more when it is below this [%], 1 to 25
- * @quota: at most so many frames before it is looked whether to go on, 1 to 4096
+ * @on: the device counts for the governor's key: it, or an instance, has a mode but
+ *	off
+ * @limit: CPU share of receiving while other tasks want the CPU [%], 1 to 95
+ * @high: a socket is hot above this fill level [%], 26 to 100
+ * @low: and no longer hot below this one [%], 1 to 25
+ * @quota: frames per poll before the governor decides again, 1 to 4096
  * @round_us: time between two rounds [us], 50 to 10000
- * @hold_us: rounds go on for so long after there was reason for them [us], 20000 to
- *	1000000
+ * @hold_us: rounds go on for this long after the last reason [us], 20000 to 1000000
  *
  * Written under RTNL. Each is read without a lock, and may be of another moment than the
  * others.
@@ -73,25 +73,25 @@ struct nll_governor_params {
  * @gap: mean time between two frames [ns]
  * @reason_at: when there was a reason for rounds last [ns]
  * @other_at: when a frame came for another socket while one was hot [ns]
- * @away: how long it stays away from hot sockets the next time [ns]
- * @not_before: it stays away up to this time, if the CPU is wanted [ns]
- * @until: and up to this one, as long as no hot socket is cold again [ns]
- * @wanted: how often somebody waited for the CPU of late, 256 is always
+ * @away: how long its next pause for hot sockets is [ns]
+ * @not_before: it pauses up to this time, if the CPU is wanted [ns]
+ * @until: and up to this one, unless a hot socket becomes cold [ns]
+ * @wanted: how many of the last 256 polls found the CPU wanted
  * @work: frames of this round
  * @handed: frames of the poll that ends
- * @hot: frames of this poll for hot sockets, and those that nobody took
+ * @hot: frames of this poll for hot sockets, and refused ones
  * @other: frames of this poll for others, while a socket was hot
  * @hot_run: how many came in a row for hot sockets
- * @weight: so many frames the next poll may hand on; 0: as many as without the governor
+ * @weight: the most frames of the next poll; 0: as many as without the governor
  * @why: of the last decision
  * @switches: from interrupts to rounds and back
  * @dropped: frames that were dropped before IP
  * @rounds: by reason
- * @limit: of a CPU's backlog only: what the device of the last frame that was queued may
- *	have of the CPU [%], 0 if it is not governed; written under the backlog's lock
+ * @limit: of a CPU's backlog only: the CPU share of the device of the last queued
+ *	frame [%], 0 if it is not governed; written under the backlog's lock
  *
- * Whoever owns NAPI_STATE_SCHED may write what is not the mode. The timer and readers of
- * counters only read, and may see a value of before.
+ * The owner of NAPI_STATE_SCHED may write all but the mode. The timer and readers of
+ * counters only read, and may see an earlier value.
  */
 struct nll_governed {
 	unsigned int mode;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The receive governor: when a NAPI instance is polled again, decided from what
- * receiving costs, from who else wants the CPU, and from whether sockets can take what
- * comes.
+ * The receive governor decides when a NAPI instance is polled again, from the cost of
+ * receiving, from the tasks that want the CPU, and from whether sockets have room for the
+ * frames.
  *
- * The interrupt of a governed instance stays masked between two rounds, and the timer
- * of gro_flush_timeout begins the next one. So this works for every driver that honours
- * what napi_complete_done() returns.
+ * The interrupt of a governed instance stays masked between two rounds, and the timer of
+ * gro_flush_timeout begins the next one. So this works for every driver that honours what
+ * napi_complete_done() returns.
  */
 #ifndef _LINUX_NLL_GOVERNOR_H
 #define _LINUX_NLL_GOVERNOR_H
@@ -28,7 +28,7 @@ DECLARE_STATIC_KEY_FALSE(nll_governor_key);
 /* The governed instance whose poll runs on a CPU. */
 DECLARE_PER_CPU(struct napi_struct *, nll_polls);
 
-/* How many sockets are hot. */
+/* The number of hot sockets. */
 extern unsigned int nll_hot_nr;
 
 extern const struct attribute_group nll_governor_group;
@@ -74,7 +74,7 @@ static inline void nll_poll_end(struct napi_struct *n)
 	this_cpu_write(nll_polls, NULL);
 }
 
-/* It may hand on so many frames, at most @weight. */
+/* The most frames that it may hand on, at most @weight. */
 static inline int nll_weight(const struct napi_struct *n, int weight)
 {
 	if (static_branch_unlikely(&nll_governor_key) && unlikely(n->governed.weight))
@@ -88,26 +88,26 @@ static inline bool nll_round_over(struct napi_struct *n, int work)
 	return static_branch_unlikely(&nll_governor_key) && __nll_round_over(n, work);
 }
 
-/* A poll of @n ends after @work frames. Noted, so that nobody has to remember it for later. */
+/* A poll of @n ends after @work frames; stored, so that no caller has to keep it. */
 static inline void nll_poll_ends(struct napi_struct *n, int work)
 {
 	if (static_branch_unlikely(&nll_governor_key))
 		n->governed.handed = work;
 }
 
-/* After these frames there are no more: the next round is in so many ns; 0: no round. */
+/* The ring is empty after these frames. Return: ns until the next round; 0: no round. */
 static inline u64 nll_next_round(struct napi_struct *n)
 {
 	return static_branch_unlikely(&nll_governor_key) ? __nll_next_round(n) : 0;
 }
 
-/* The time of a round has come, but a look says that there is no use in it yet. */
+/* The time of a round has come. Return: ns if a round is of no use yet. */
 static inline bool nll_wait_on(struct napi_struct *n)
 {
 	return static_branch_unlikely(&nll_governor_key) && __nll_wait_on(n);
 }
 
-/* A frame that its socket would refuse, as far as can be told. */
+/* Would the socket of this frame refuse it, as far as is known? */
 static inline bool nll_refuse(struct sk_buff *skb)
 {
 	return static_branch_unlikely(&nll_governor_key) && unlikely(READ_ONCE(nll_hot_nr)) &&
@@ -130,8 +130,8 @@ static inline void nll_refused(const struct sk_buff *skb)
 }
 
 /*
- * @sk cannot be found any more. Not behind the key: a socket may have become hot
- * before it was switched off.
+ * @sk cannot be found any longer. Not behind the key: a socket may have become hot before
+ * it was switched off.
  */
 static inline void nll_unhashed(struct sock *sk)
 {
@@ -152,7 +152,7 @@ static inline void nll_backlog_queued(struct napi_struct *n, const struct sk_buf
 
 /*
  * A poll of @n is over, and if @n is the backlog of this CPU it has to wait: it keeps
- * NAPI_STATE_SCHED, so that nobody schedules it, is on no list, and its timer does.
+ * NAPI_STATE_SCHED, is on no list, and only its timer schedules it.
  */
 static inline bool nll_backlog_waits(struct napi_struct *n)
 {
@@ -161,8 +161,8 @@ static inline bool nll_backlog_waits(struct napi_struct *n)
 }
 
 /*
- * The CPU of backlog @n is offline: did it wait? Its timer, which moved to another CPU,
- * is stopped. Not behind the key, which may have been switched off meanwhile.
+ * The CPU of backlog @n is offline: did it wait? Its timer, which moved to another CPU, is
+ * stopped. Not behind the key, which may have been switched off meanwhile.
  */
 static inline bool nll_backlog_stop(struct napi_struct *n)
 {
