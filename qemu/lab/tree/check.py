@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree import htmldocs, source
+from lab.tree import htmldocs, source, words
 from lab.tree.kernel import environment, kbuild
 from lab.tree.patches import LINKS, Patch, carried, read_every
 
@@ -196,33 +196,44 @@ def without_licence(files: Iterable[Path], top: Path) -> list[str]:
     return found
 
 
-def lines_below(folder: Path) -> int:
-    """Of all its files, but for what begins with a point, caches and the like."""
+def files_below(folder: Path) -> list[Path]:
+    """All its files, but for what begins with a point, caches and the like; a file is itself."""
     files = (path for path in folder.rglob("*") if path.is_file())
-    kept = (
+    kept = [
         path
         for path in files
         if not any(part[0] in "._" for part in path.relative_to(folder).parts[:-1])
-    )
-    return sum(path.read_bytes().count(b"\n") for path in kept)
+    ]
+    return [folder] if folder.is_file() else kept
 
 
-def past_their_budget(top: Path, budgets: Path = BUDGETS) -> list[str]:
-    """Folders with more lines than they may have."""
+def lines_of(file: Path) -> int:
+    """The lines of a file."""
+    return file.read_bytes().count(b"\n")
+
+
+def past_their_budget(
+    top: Path,
+    budgets: Path = BUDGETS,
+    count: Callable[[Path], int] = lines_of,
+) -> list[str]:
+    """Folders and files with more lines, or whatever is counted, than they may have."""
     found: list[str] = []
     for folder, most in tomllib.loads(budgets.read_text()).items():
-        lines = lines_below(top / folder)
-        if lines > most:
-            found.append(f"{folder}: {lines} lines; at most {most}, says {budgets.name}")
+        counted = sum(map(count, files_below(top / folder)))
+        if counted > most:
+            what = budgets.stem
+            found.append(f"{folder}: {counted} {what}; at most {most}, says {budgets.name}")
     return found
 
 
 def house(paths: Paths) -> list[str]:
-    """Lengths and licences of our own files, and the budgets of the folders."""
+    """Lengths and licences of our own files, and the budgets of lines and words."""
     ours = [*c_files(paths.modules), *c_files(paths.top / "userland")]
     ours += sorted(paths.qemu.glob("**/*.py"))
     problems = too_long(ours, paths.top) + without_licence(ours, paths.top)
     problems += past_their_budget(paths.top)
+    problems += past_their_budget(paths.top, words.MOST, words.words_in)
     return problems + too_long([paths.top / "Makefile"], paths.top, MAX_MAKEFILE_LINES)
 
 
