@@ -213,17 +213,15 @@ def lines_of(file: Path) -> int:
 
 
 def past_their_budget(
-    top: Path,
-    budgets: Path = BUDGETS,
-    count: Callable[[Path], int] = lines_of,
+    top: Path, budgets: Path = BUDGETS, count: Callable[[Path], int] = lines_of
 ) -> list[str]:
-    """Folders and files with more lines, or whatever is counted, than they may have."""
+    """Folders and files with more lines, or of what else is counted, than they may have."""
     found: list[str] = []
     for folder, most in tomllib.loads(budgets.read_text()).items():
         counted = sum(map(count, files_below(top / folder)))
         if counted > most:
-            what = budgets.stem
-            found.append(f"{folder}: {counted} {what}; at most {most}, says {budgets.name}")
+            what = f"{counted} {budgets.stem}; at most {most}, says {budgets.name}"
+            found.append(f"{folder}: {what}")
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree import check, htmldocs, patches
+from lab.tree import check, htmldocs, patches, words
 from lab.tree.patches import Patch
 from tests.host.fake_kernel import WHY, checkout, patch, set_series, tarball
 
@@ -107,6 +107,23 @@ def test_a_folder_past_its_budget_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_text("\n" * lines)
     said = ["a/b: 4 lines; at most 3, says lines.toml"]
     assert check.past_their_budget(tmp_path, budgets) == said
+
+
+def test_words_that_style_replaces_are_counted(tmp_path: Path) -> None:
+    """A clause that begins with who, and each word, with a capital or not; not Python's None."""
+    who = "who"
+    bad = [f"The share of {who} waits", f"{who.title()} waits?", *words.PHRASES]
+    bad += [f"{one[0].upper()}{one[1:]}" for one in words.PHRASES]
+    good = [f"{who.title()} waits for whom", f"a task {who} waits", "x is None", "as everything"]
+    (tmp_path / "a").mkdir()
+    for name in ("a/page.rst", "style.rst"):
+        (tmp_path / name).write_text(". ".join([*bad, *good]))
+    budgets = tmp_path / "words.toml"
+    budgets.write_text(f'"style.rst" = 0\na = {len(bad)}\n')
+    assert check.past_their_budget(tmp_path, budgets, words.words_in) == []
+    budgets.write_text(f"a = {len(bad) - 1}\n")
+    said = f"a: {len(bad)} words; at most {len(bad) - 1}, says words.toml"
+    assert check.past_their_budget(tmp_path, budgets, words.words_in) == [said]
 
 
 @pytest.fixture
