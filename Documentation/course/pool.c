@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pool.c - a pool in which who has many tickets stands in front. Yours. */
+/* pool.c - a pool with the entries of many tickets in front. Yours. */
 #include <linux/sched.h>
 
 #include <linux/lottery/pool.h>
@@ -32,7 +32,7 @@ void lottery_mine_reweight(struct lottery_pool *pool, struct lottery_entry *e, u
 
 struct lottery_entry *lottery_mine_draw(const struct lottery_pool *pool, u64 winning)
 {
-	/* yours: who owns this number? */
+	/* yours: the owner of this number */
 	(void)winning;
 	return list_first_entry_or_null(&pool->list, struct lottery_entry, link);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wait.c - a program that waits for more than it has to. Find out for what, and mend it.
+ * wait.c - a program that waits for more than it has to. Find the cause, and fix it.
  *
  * wait FILE: save three records, each of which is on the disk before the next one is begun.
  */
