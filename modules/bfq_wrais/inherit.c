@@ -31,9 +31,10 @@
 
 #define WRAIS_INHERIT_MAX	(30 * HZ)
 /*
- * After this time a wait for a page is served like a request of the task's own, in the
- * root cgroup too, and behind all privileged reads. A journal's thread waits for the pages
- * of a transaction: any task may be behind it, with locks that a privileged task needs.
+ * After this time a wait for a page shares the device with privileged requests, also in the
+ * root cgroup's writeback and behind privileged reads. A journal's thread waits for the
+ * pages of a transaction: any task may be behind it, with locks that a privileged task
+ * needs.
  */
 #define WRAIS_LONG		(HZ / 2)
 

@@ -47,7 +47,7 @@
 /* A request arrives at a raised queue, which is under bfqd->lock; it is not queued yet. */
 void wrais_note_think(struct bfq_queue *bfqq)
 {
-	/* Until it waits for a tag, if another request has not left it one. */
+	/* The pause ends when the task asks for a tag, if it has to. */
 	u64 until_ns = bfqq->wrais.asked_ns ?: blk_time_get_ns();
 	/* Under a plug the clock can be behind the last completion. */
 	s64 think_ns = until_ns - bfqq->ttime.last_end_request;
@@ -148,7 +148,7 @@ bool wrais_is_other(struct bfq_queue *bfqq)
 
 typedef bool (*wrais_kind_fn)(struct bfq_queue *bfqq);
 
-/* A kind of queue. */
+/* The request that has waited longest in a queue with requests. */
 static struct request *wrais_head(struct bfq_queue *bfqq)
 {
 	return list_first_entry(&bfqq->fifo, struct request, queuelist);
@@ -228,8 +228,8 @@ void wrais_completed(struct bfq_queue *bfqq, u64 now_ns)
 /*
  * The privileged queue in service is about to have its next request. BFQ waits for it, but
  * injects other requests meanwhile if several queues are raised, or after a long pause of
- * the task, which BFQ does not measure again while the queue always has a request. Pauses
- * and waits are handled above.
+ * the task, which BFQ does not measure again while the queue always has a request. Here
+ * others are served when the task pauses, and when it waits for them.
  */
 static bool wrais_is_expected(struct bfq_data *bfqd)
 {

@@ -176,7 +176,7 @@ static void nll_port_stop(struct nll_port *port)
 {
 	port->up = false;
 	nll_port_end(port);
-	/* Last: a poll would start the queue again. */
+	/* Only now: a poll would start the queue again. */
 	netif_tx_disable(port->netdev);
 	nll_hw_stop_rx(port);
 	nll_hw_stop_tx(port);

@@ -40,7 +40,7 @@ static struct lottery_node *lottery_sums_node(u64 *slot)
 	return (struct lottery_node *)PTR_ALIGN_DOWN(slot, __alignof__(struct lottery_node));
 }
 
-/* The child whose sum @slot is: the pointer is as far from it in every place. */
+/* The entry or child whose sum @slot is: the pointer is as far from it in every place. */
 static union lottery_place *lottery_sums_place(const u64 *slot)
 {
 	BUILD_BUG_ON(sizeof(union lottery_place) != sizeof(*slot));

@@ -40,7 +40,7 @@ static inline bool nll_is_at_rest(const struct nll_governed *g)
 	return g->why == NLL_WHY_NONE && g->wanted < NLL_MEAN_PARTS;
 }
 
-/* After this many frames in a row for hot sockets, in this time, only hot sockets get frames. */
+/* Only hot sockets get frames: this many in a row, and for this long none for others. */
 #define NLL_HOT_RUN		64U
 #define NLL_HOT_ALONE_NS	(50 * NSEC_PER_MSEC)
 /* This many frames test whether that is still so. */

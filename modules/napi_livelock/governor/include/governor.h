@@ -101,7 +101,7 @@ static inline u64 nll_next_round(struct napi_struct *n)
 	return static_branch_unlikely(&nll_governor_key) ? __nll_next_round(n) : 0;
 }
 
-/* The time of a round has come. Return: ns if a round is of no use yet. */
+/* The time of a round has come: is a round of no use yet? */
 static inline bool nll_wait_on(struct napi_struct *n)
 {
 	return static_branch_unlikely(&nll_governor_key) && __nll_wait_on(n);
