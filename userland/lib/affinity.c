@@ -48,6 +48,11 @@ unsigned int cpu_argument(const char *text)
 	return cpu;
 }
 
+void cpu_option(const struct opt *row, const char *value)
+{
+	*(unsigned int *)row->to = cpu_argument(value);
+}
+
 void pin_to_cpu(unsigned int cpu)
 {
 	u64 mask[MASK_WORDS] = { 0 };

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "types.h"
+#include "opts.h"
 
 /* Masks are one u64: the lab's machines have at most 64 CPUs. */
 #define CPUS_MAX	64U
@@ -26,6 +26,9 @@ unsigned int count_cpus(u64 mask);
 
 /* The value of --cpu; exits with EXIT_USAGE when the caller may not run there. */
 unsigned int cpu_argument(const char *text);
+
+/* The same as the call of a row, CALL_TO(cpu_option, o.cpu). */
+void cpu_option(const struct opt *row, const char *value);
 
 /* Those the caller may run on, lowest first, the first @room of them; how many. */
 unsigned int allowed_cpus(unsigned int *cpus, unsigned int room);
