@@ -77,10 +77,11 @@ struct opt {
 #define CALL(fn)	.kind = OPT_CALL, .call = fn
 #define CALL_TO(fn, d)	.kind = OPT_CALL, .call = fn, TO(d)
 
-/* A test program's; its output is always KTAP. */
+/* Of programs with one kind of output: KTAP of the tests, JSON of others. */
 #define KTAP_OPT	OPT(0, "--ktap", NULL, NOTHING, "no effect, the output is always KTAP")
+#define JSON_OPT	OPT(0, "--json", NULL, NOTHING, "no effect, the output is always JSON")
 
-/* And what its --help ends with, for it has no manual page. */
+/* What the --help of a test program ends with, for it has no manual page. */
 #define TEST_TAIL \
 "\n" \
 "The exit status is 0 when all went well, 1 when a test failed, 2 for bad input (and\n" \

@@ -97,17 +97,16 @@ static bool measure(const struct run *run, u64 pps)
 
 int main(int argc, char **argv)
 {
-	struct run_options options;
-	struct run run = { .options = &options };
+	struct run run = { };
 	bool good = true;
 	unsigned int i;
 
 	args_init("livelock-run");
-	run_parse(argc, argv, &options);
-	if (options.never_idle)
+	run.options = run_parse(argc, argv);
+	if (run.options->never_idle)
 		idle_hog_start();
 	run_setup(&run);
-	for (i = 0; i < options.rates; i++)
-		good &= measure(&run, options.pps[i]);
+	for (i = 0; i < run.options->rates; i++)
+		good &= measure(&run, run.options->pps[i]);
 	return good ? EXIT_GOOD : EXIT_FAILED;
 }

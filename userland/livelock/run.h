@@ -84,15 +84,15 @@ struct measurement {
 
 /* run_options.c APIs: */
 
-void run_parse(int argc, char **argv, struct run_options *o);
+const struct run_options *run_parse(int argc, char **argv);
 
-/* How long frames are sent at a rate. */
 /* Frames that are not for the applications are for sockets that nobody reads. */
 static inline bool run_strays(const struct run_options *o)
 {
 	return o->every && !strcmp(o->malformed, "stray");
 }
 
+/* How long frames are sent at a rate. */
 u32 run_duration_ms(const struct run_options *o, u64 pps);
 
 /* run_setup.c APIs: */
