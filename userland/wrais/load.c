@@ -17,65 +17,10 @@
 #include "load.h"
 #include "memory.h"
 
-#define READ_MIB	32U
-#define WRITE_MIB	96U
-#define PASS_MIB	512U
-#define MIB_MAX		1048576U
-
-#define BLOCK_KIB	1024U	/* dd bs=1048576 */
-#define BLOCK_MAX_KIB	65536U
-
 /* Blocks are given back in large pieces, as truncation gives them back. */
 #define PUNCH		(16 * MIB)
 
-#define STAGGER_MAX_MS	1000U
-#define SYNC_MAX_MS	86400000U
-
 #define GATHER_NS	(60 * NSEC_PER_SEC)
-
-struct load_options load_defaults(void)
-{
-	return (struct load_options){
-		.dir = ".",
-		.readers = 1,
-		.writers = 1,
-		.read_size = READ_MIB * MIB,
-		.write_size = WRITE_MIB * MIB,
-		.pass_size = PASS_MIB * MIB,
-		.block_size = BLOCK_KIB * 1024,
-	};
-}
-
-bool load_option(int c, struct load_options *o)
-{
-	switch (c) {
-	case 'r':
-		o->readers = (u32)args_number("-r", optarg, 0, LOAD_WORKERS_MAX);
-		return true;
-	case 'w':
-		o->writers = (u32)args_number("-w", optarg, 0, LOAD_WORKERS_MAX);
-		return true;
-	case OPT_READ_SIZE:
-		o->read_size = args_number("--read-size", optarg, 1, MIB_MAX) * MIB;
-		return true;
-	case OPT_WRITE_SIZE:
-		o->write_size = args_number("--write-size", optarg, 1, MIB_MAX) * MIB;
-		return true;
-	case OPT_PASS:
-		o->pass_size = args_number("--pass", optarg, 1, MIB_MAX) * MIB;
-		return true;
-	case OPT_BLOCK:
-		o->block_size = args_number("--block", optarg, 4, BLOCK_MAX_KIB) * 1024;
-		return true;
-	case OPT_STAGGER:
-		o->stagger_ms = args_number("--stagger", optarg, 0, STAGGER_MAX_MS);
-		return true;
-	case OPT_SYNC:
-		o->sync_ms = args_number("--sync", optarg, 0, SYNC_MAX_MS);
-		return true;
-	}
-	return false;
-}
 
 static void name_file(char path[PATH_MAX], const struct load_options *o, const char *kind,
 		      unsigned int i)

@@ -37,26 +37,6 @@ struct load {
 	u64 *marked;		/* bytes that each had moved by load_mark() */
 };
 
-struct load_options load_defaults(void);
-
-/* What the programs with a load have in common on their command lines. */
-#define LOAD_SHORT_OPTIONS	"r:w:"
-#define LOAD_USAGE							\
-"  -r, --readers N       how many read (1)\n"				\
-"  -w, --writers N       how many write (1)\n"				\
-"      --read-size MIB   what each reader reads again and again (32)\n"	\
-"      --write-size MIB  room for what each writer writes (96)\n"	\
-"      --pass MIB        a worker moves so much, then another process takes its\n" \
-"                        place (512)\n"					\
-"      --block KIB       what a worker moves at a time (1024)\n"		\
-"      --stagger MS      a worker begins so long after the one before it (0)\n"	\
-"      --sync MS         between two sync(2) of another process, 0: none (0)\n"
-
-enum { OPT_READ_SIZE = 512, OPT_WRITE_SIZE, OPT_PASS, OPT_BLOCK, OPT_STAGGER, OPT_SYNC };
-
-/* False when the option is none of the load's; exits with EXIT_USAGE. */
-bool load_option(int c, struct load_options *o);
-
 /* Make the readers' files. Exits with EXIT_FAILED when that cannot be done. */
 void load_prepare(const struct load_options *o);
 

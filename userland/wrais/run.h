@@ -70,7 +70,7 @@ struct run_options {
 };
 
 /* run_options.c: exits with EXIT_USAGE */
-void run_parse(int argc, char **argv, struct run_options *o);
+const struct run_options *run_parse(int argc, char **argv);
 
 /* run_setup.c: exits with one clear line when something cannot be had */
 void run_setup(const struct run_options *o);
@@ -81,7 +81,7 @@ void run_unmount(const struct run_options *o);
  * run_groups.c: two cgroups with the io controller. Exits with one clear line when they
  * cannot be had.
  */
-void groups_parse(char *text, struct run_options *o);
+void groups_parse(const char *text, struct run_options *o);
 /* Make them; the caller is in that of the load from now on. */
 void groups_make(const struct run_options *o);
 void groups_join_probe(void);

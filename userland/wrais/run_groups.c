@@ -2,11 +2,13 @@
 /* run_groups.c - wrais-run: probe and load in cgroups of their own. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
 #include "cgroup.h"
 #include "clock.h"
+#include "memory.h"
 #include "privilege.h"
 #include "run.h"
 
@@ -16,15 +18,16 @@
 /* For tasks that were killed to leave. */
 #define REMOVE_NS	(10 * NSEC_PER_SEC)
 
-void groups_parse(char *text, struct run_options *o)
+void groups_parse(const char *text, struct run_options *o)
 {
-	char *comma = strchr(text, ',');
+	char *words = xstrdup(text), *comma = strchr(words, ',');
 
 	if (!comma)
 		die(EXIT_USAGE, "--groups: bad value '%s': WEIGHT,WEIGHT is allowed", text);
 	*comma = '\0';
-	o->probe_weight = (u32)args_number("--groups", text, 1, WEIGHT_MAX);
+	o->probe_weight = (u32)args_number("--groups", words, 1, WEIGHT_MAX);
 	o->load_weight = (u32)args_number("--groups", comma + 1, 1, WEIGHT_MAX);
+	free(words);
 }
 
 static void set_in(const char *group, const char *name, u32 value)

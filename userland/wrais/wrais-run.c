@@ -417,7 +417,7 @@ int main(int argc, char **argv)
 	u32 repeat;
 
 	args_init("wrais-run");
-	run_parse(argc, argv, &options);
+	options = *run_parse(argc, argv);
 	main_pid = getpid();
 	m.probe = xshared(sizeof(*m.probe));
 	m.second = options.window_s ? xcalloc(options.limit_s, sizeof(*m.second)) : NULL;
