@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ioprio.c - the I/O priority of a task. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,21 +34,6 @@ int ioprio_read(pid_t tid, struct ioprio *prio)
 	prio->class = (unsigned int)value >> CLASS_SHIFT & CLASS_MASK;
 	prio->level = (unsigned int)value & LEVEL_MASK;
 	return 0;
-}
-
-bool ioprio_option(int c, struct ioprio_options *o)
-{
-	switch (c) {
-	case OPT_IO_CLASS:
-		o->prio.class = args_choice("--class", optarg, ioprio_classes);
-		o->class_set = true;
-		return true;
-	case OPT_IO_LEVEL:
-		o->prio.level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
-		o->level_set = true;
-		return true;
-	}
-	return false;
 }
 
 static bool has_level(struct ioprio prio)

@@ -37,11 +37,6 @@ struct ioprio_options {
 	bool level_set;
 };
 
-enum { OPT_IO_CLASS = 768, OPT_IO_LEVEL };
-
-/* False when the option is none of these; exits with EXIT_USAGE. */
-bool ioprio_option(int c, struct ioprio_options *o);
-
 /* Exits with EXIT_USAGE when the two do not go together. */
 void ioprio_check(const struct ioprio_options *o);
 

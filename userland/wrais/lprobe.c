@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lprobe.c - the latency probe: how long an application takes to start. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "diskfile.h"
 #include "ioprio.h"
 #include "json.h"
+#include "opts.h"
 #include "probe.h"
 
 #define SECONDS_MAX	86400U
@@ -15,164 +15,102 @@
 #define BYTES_MAX	(1024 * 1024 * MIB)
 #define STALL_MAX_MS	3600000U
 
-static const char usage[] =
+static struct probe_options probe;
+static struct ioprio_options prio;
+
+static void take_kind(const struct opt *row, const char *text)
+{
+	probe_set_kind(&probe, args_choice(row->name, text, row->names));
+}
+
+static void take_endless(const struct opt *row, const char *text)
+{
+	probe_set_endless(&probe, args_number(row->name, text, 1, SECONDS_MAX) * NSEC_PER_SEC);
+}
+
+static const struct opt rows[] = {
+	OPT('o', "--output", "FILE", TEXT(probe.output, NULL),
+	    "what is written (FILE.out); it is truncated at the start"),
+	OPT(0, "--probe", "KIND", CALL(take_kind),
+	    "lprobe, or one that is harder: fsync (every 20 writes),\n"
+	    "write70 (70 MB), think (3 ms per 64 KiB), random; for 60 s\n"
+	    "endless, endless-random, endless-write, endless-fsync; for\n"
+	    "40 s append, commit (10 ms a page); start-ups of several\n"
+	    "threads app-uring, app-direct, app-mmap, app-aio, app-pread;\n"
+	    "options behind it change its values", .names = probe_kinds),
+	OPT(0, "--pages", "N", NUMBER(probe.pages, 1, PROBE_PAGES_MAX, PROBE_PAGES),
+	    "pages of 4 KiB to read (%d)"),
+	OPT(0, "--write-every", "N", NUMBER(probe.write_every, 0, PROBE_PAGES_MAX, 0),
+	    "a write every N reads, 0: none (10)"),
+	OPT(0, "--write", "BYTES", NUMBER(probe.write_bytes, 1, BYTES_MAX, 0),
+	    "written in all (a page a time)"),
+	OPT(0, "--fsync", "N", NUMBER(probe.fsync_every, 0, PROBE_PAGES_MAX, 0),
+	    "fsync every N writes, 0: never (%d)"),
+	OPT(0, "--think", "USEC", NUMBER(probe.think_us, 0, THINK_MAX_US, 0), "sleep so long ..."),
+	OPT(0, "--every", "BYTES", NUMBER(probe.think_every, 1, BYTES_MAX, 0),
+	    "... whenever so many bytes were read"),
+	OPT(0, "--random", NULL, FLAG(probe.random),
+	    "read the pages in random order, without readahead"),
+	OPT(0, "--seed", "N", NUMBER(probe.seed, 0, ~0ULL, 1), "of that order (%d)"),
+	OPT(0, "--endless", "SECONDS", CALL(take_endless),
+	    "read so long, again and again, instead of once"),
+	OPT(0, "--stall-ms", "MS", SCALED(probe.stall_ns, 1, STALL_MAX_MS, STALL_MS, NSEC_PER_MSEC),
+	    "what to report as a stall (%d)"),
+	OPT(0, "--class", "CLASS", CHOICE(prio.prio.class, ioprio_classes, 0),
+	    "I/O priority, set before the first request: %r\n(as inherited)",
+	    .given = &prio.class_set),
+	OPT(0, "--level", "N", NUMBER(prio.prio.level, 0, IOPRIO_LEVEL_MAX, 0),
+	    "and its level, %r, 0 comes first (4)", .given = &prio.level_set),
+	JSON_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: lprobe [options] FILE\n"
 "\n"
 "Do what an application does that starts: read FILE page by page, write a page\n"
 "now and then. Report how long that took and each operation that stalled. The\n"
 "result is one JSON line on standard output, stalls go to standard error.\n"
-"\n"
-"  -o, --output FILE     what is written (FILE.out); it is truncated at the start\n"
-"      --probe KIND      lprobe, or one that is harder: fsync (every 20 writes),\n"
-"                        write70 (70 MB), think (3 ms per 64 KiB), random; for 60 s\n"
-"                        endless, endless-random, endless-write, endless-fsync; for\n"
-"                        40 s append, commit (10 ms a page); start-ups of several\n"
-"                        threads app-uring, app-direct, app-mmap, app-aio, app-pread;\n"
-"                        options behind it change its values\n"
-"      --pages N         pages of 4 KiB to read (52800)\n"
-"      --write-every N   a write every N reads, 0: none (10)\n"
-"      --write BYTES     written in all (a page a time)\n"
-"      --fsync N         fsync every N writes, 0: never (0)\n"
-"      --think USEC      sleep so long ...\n"
-"      --every BYTES     ... whenever so many bytes were read\n"
-"      --random          read the pages in random order, without readahead\n"
-"      --seed N          of that order (1)\n"
-"      --endless SECONDS read so long, again and again, instead of once\n"
-"      --stall-ms MS     what to report as a stall (300)\n"
-"      --class CLASS     I/O priority, set before the first request: none, rt, be,\n"
-"      --level N         idle (as inherited); 0..7, 0 comes first (4)\n"
-"      --json            no effect, the output is always JSON\n"
-"  -h, --help            this text\n"
-"  -V, --version         the version\n";
-
-enum {
-	OPT_PROBE = 256, OPT_PAGES, OPT_WRITE_EVERY, OPT_WRITE, OPT_FSYNC, OPT_THINK,
-	OPT_EVERY, OPT_RANDOM, OPT_SEED, OPT_ENDLESS, OPT_STALL, OPT_JSON,
+"\n",
+	.rows = rows,
+	.operands = 1,
 };
 
-static const struct option longs[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "probe", required_argument, NULL, OPT_PROBE },
-	{ "pages", required_argument, NULL, OPT_PAGES },
-	{ "write-every", required_argument, NULL, OPT_WRITE_EVERY },
-	{ "write", required_argument, NULL, OPT_WRITE },
-	{ "fsync", required_argument, NULL, OPT_FSYNC },
-	{ "think", required_argument, NULL, OPT_THINK },
-	{ "every", required_argument, NULL, OPT_EVERY },
-	{ "random", no_argument, NULL, OPT_RANDOM },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "endless", required_argument, NULL, OPT_ENDLESS },
-	{ "stall-ms", required_argument, NULL, OPT_STALL },
-	{ "class", required_argument, NULL, OPT_IO_CLASS },
-	{ "level", required_argument, NULL, OPT_IO_LEVEL },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ }
-};
-
-struct options {
-	struct probe_options probe;
-	struct ioprio_options prio;
-};
-
-/* What the probe does; false for another option. */
-static bool parse_probe(int c, struct probe_options *o)
+static void check(void)
 {
-	switch (c) {
-	case 'o':
-		o->output = optarg;
-		return true;
-	case OPT_PROBE:
-		probe_set_kind(o, args_choice("--probe", optarg, probe_kinds));
-		return true;
-	case OPT_PAGES:
-		o->pages = (u32)args_number("--pages", optarg, 1, PROBE_PAGES_MAX);
-		return true;
-	case OPT_WRITE_EVERY:
-		o->write_every = (u32)args_number("--write-every", optarg, 0, PROBE_PAGES_MAX);
-		return true;
-	case OPT_WRITE:
-		o->write_bytes = args_number("--write", optarg, 1, BYTES_MAX);
-		return true;
-	case OPT_FSYNC:
-		o->fsync_every = (u32)args_number("--fsync", optarg, 0, PROBE_PAGES_MAX);
-		return true;
-	case OPT_THINK:
-		o->think_us = args_number("--think", optarg, 0, THINK_MAX_US);
-		return true;
-	case OPT_EVERY:
-		o->think_every = args_number("--every", optarg, 1, BYTES_MAX);
-		return true;
-	case OPT_RANDOM:
-		o->random = true;
-		return true;
-	case OPT_SEED:
-		o->seed = args_number("--seed", optarg, 0, ~0ULL);
-		return true;
-	case OPT_ENDLESS:
-		probe_set_endless(o, args_number("--endless", optarg, 1, SECONDS_MAX) *
-				     NSEC_PER_SEC);
-		return true;
-	case OPT_STALL:
-		o->stall_ns = args_number("--stall-ms", optarg, 1, STALL_MAX_MS) * NSEC_PER_MSEC;
-		return true;
-	}
-	return false;
-}
-
-static void check(const struct options *o)
-{
-	const struct probe_options *p = &o->probe;
-
-	if (!strcmp(p->file, p->output))
-		die(EXIT_USAGE, "--output: bad value '%s': it is what is read", p->output);
-	if (!p->think_us != !p->think_every)
+	if (!strcmp(probe.file, probe.output))
+		die(EXIT_USAGE, "--output: bad value '%s': it is what is read", probe.output);
+	if (!probe.think_us != !probe.think_every)
 		die(EXIT_USAGE, "--think and --every go together");
-	if (!p->write_every && (p->write_bytes || p->fsync_every))
+	if (!probe.write_every && (probe.write_bytes || probe.fsync_every))
 		die(EXIT_USAGE, "--write and --fsync need writes: --write-every is 0");
-	ioprio_check(&o->prio);
+	ioprio_check(&prio);
 }
 
-static void parse(int argc, char **argv, struct options *o)
+static void parse(int argc, char **argv)
 {
 	static char output[4096];
-	int c;
 
-	while ((c = getopt_long(argc, argv, ":o:hV", longs, NULL)) != -1) {
-		if (parse_probe(c, &o->probe) || ioprio_option(c, &o->prio))
-			continue;
-		switch (c) {
-		case OPT_JSON:
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	if (optind == argc)
+	probe = probe_defaults();
+	probe.file = argv[opts_parse(&opts, argc, argv)];
+	if (!probe.file)
 		die(EXIT_USAGE, "the FILE to read is missing, try --help");
-	o->probe.file = argv[optind];
-	args_no_more(argc, argv, optind + 1);
-	if (snprintf(output, sizeof(output), "%s.out", o->probe.file) >= (int)sizeof(output))
+	if (snprintf(output, sizeof(output), "%s.out", probe.file) >= (int)sizeof(output))
 		die(EXIT_USAGE, "FILE: its name is too long");
-	if (!o->probe.output)
-		o->probe.output = output;
-	check(o);
+	if (!probe.output)
+		probe.output = output;
+	check();
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .probe = probe_defaults() };
 	struct probe_result result;
 
 	args_init("lprobe");
-	parse(argc, argv, &o);
-	ioprio_take(&o.prio);
-	probe_run(&o.probe, &result);
+	parse(argc, argv);
+	ioprio_take(&prio);
+	probe_run(&probe, &result);
 	json_open();
 	probe_json(&result);
 	json_close();

@@ -2,7 +2,6 @@
 /* wrais-pgbench.c - how long the transactions of a PostgreSQL server take. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,33 +19,14 @@
 #include "files.h"
 #include "json.h"
 #include "memory.h"
+#include "opts.h"
 #include "times.h"
 
-#define PROGRAMS	"/usr/lib/postgresql/15/bin"
-#define WORK		"/run/wrais-pgbench"
 #define SAID		"log"			/* in the working directory */
 #define NOBODY		65534U
 #define READY_NS	(300 * NSEC_PER_SEC)
 #define MESSAGE_BYTES	4096
 #define PATH_CHARS	80U
-
-static const char usage[] =
-"Usage: wrais-pgbench [options] DIR\n"
-"\n"
-"Start the PostgreSQL server of the cluster in DIR, have pgbench's transactions (TPC-B)\n"
-"done by it, and stop it. Prints one JSON line with quantiles of their times in ms. All of\n"
-"it keeps the caller's I/O priority; root's privileges are dropped.\n"
-"\n"
-"      --make            make the cluster and its tables, and measure nothing\n"
-"      --scale N         with --make: branches, of 15 MB each (4)\n"
-"      --clients N       (4)\n"
-"      --seconds S       (20)\n"
-"      --programs PATH   PostgreSQL's (" PROGRAMS ")\n"
-"      --work PATH       for the server's socket, its log and the times (" WORK ")\n"
-"      --user N          runs all of it, if the caller is root (65534)\n"
-"      --json            no effect, the output is always JSON\n"
-"  -h, --help            this text\n"
-"  -V, --version         the version\n";
 
 struct options {
 	const char *dir;
@@ -59,43 +39,36 @@ struct options {
 	u32 user;
 };
 
-enum {
-	OPT_MAKE = 256, OPT_SCALE, OPT_CLIENTS, OPT_SECONDS, OPT_PROGRAMS, OPT_WORK, OPT_USER,
-	OPT_JSON,
-};
+static struct options options;
 
-static const struct option longs[] = {
-	{ "make", no_argument, NULL, OPT_MAKE },
-	{ "scale", required_argument, NULL, OPT_SCALE },
-	{ "clients", required_argument, NULL, OPT_CLIENTS },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "programs", required_argument, NULL, OPT_PROGRAMS },
-	{ "work", required_argument, NULL, OPT_WORK },
-	{ "user", required_argument, NULL, OPT_USER },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+static const struct opt rows[] = {
+	OPT(0, "--make", NULL, FLAG(options.make),
+	    "make the cluster and its tables, and measure nothing"),
+	OPT(0, "--scale", "N", NUMBER(options.scale, 1, 1000, 4),
+	    "with --make: branches, of 15 MB each (%d)"),
+	OPT(0, "--clients", "N", NUMBER(options.clients, 1, 64, 4), "(%d)"),
+	OPT(0, "--seconds", "S", NUMBER(options.seconds, 1, 86400, 20), "(%d)"),
+	OPT(0, "--programs", "PATH", TEXT(options.programs, "/usr/lib/postgresql/15/bin"),
+	    "PostgreSQL's (%d)"),
+	OPT(0, "--work", "PATH", TEXT(options.work, "/run/wrais-pgbench"),
+	    "for the server's socket, its log and the times (%d)"),
+	OPT(0, "--user", "N", NUMBER(options.user, 0, NOBODY, NOBODY),
+	    "runs all of it, if the caller is root (%d)"),
+	JSON_OPT,
 	{ }
 };
 
-static bool parse_number_of(int c, struct options *o)
-{
-	switch (c) {
-	case OPT_SCALE:
-		o->scale = (u32)args_number("--scale", optarg, 1, 1000);
-		return true;
-	case OPT_CLIENTS:
-		o->clients = (u32)args_number("--clients", optarg, 1, 64);
-		return true;
-	case OPT_SECONDS:
-		o->seconds = args_number("--seconds", optarg, 1, 86400);
-		return true;
-	case OPT_USER:
-		o->user = (u32)args_number("--user", optarg, 0, 65534);
-		return true;
-	}
-	return false;
-}
+static const struct opts opts = {
+	.usage =
+"Usage: wrais-pgbench [options] DIR\n"
+"\n"
+"Start the PostgreSQL server of the cluster in DIR, have pgbench's transactions (TPC-B)\n"
+"done by it, and stop it. Prints one JSON line with quantiles of their times in ms. All of\n"
+"it keeps the caller's I/O priority; root's privileges are dropped.\n"
+"\n",
+	.rows = rows,
+	.operands = 1,
+};
 
 /* The server works elsewhere, and the path of a socket is short. */
 static void check_path(const char *what, const char *path)
@@ -107,35 +80,9 @@ static void check_path(const char *what, const char *path)
 
 static void parse(int argc, char **argv, struct options *o)
 {
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		if (parse_number_of(c, o))
-			continue;
-		switch (c) {
-		case OPT_MAKE:
-			o->make = true;
-			break;
-		case OPT_PROGRAMS:
-			o->programs = optarg;
-			break;
-		case OPT_WORK:
-			o->work = optarg;
-			break;
-		case OPT_JSON:
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	if (optind == argc)
+	o->dir = argv[opts_parse(&opts, argc, argv)];
+	if (!o->dir)
 		die(EXIT_USAGE, "the DIR of the cluster is missing, try --help");
-	o->dir = argv[optind];
-	args_no_more(argc, argv, optind + 1);
 	check_path("DIR", o->dir);
 	check_path("--work", o->work);
 	if (!o->make && access(o->dir, F_OK))
@@ -346,26 +293,23 @@ static void measure(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {
-		.programs = PROGRAMS, .work = WORK,
-		.scale = 4, .clients = 4, .seconds = 20, .user = NOBODY,
-	};
+	struct options *o = &options;
 
 	args_init("wrais-pgbench");
-	parse(argc, argv, &o);
-	if (o.make)
-		make_directory(o.dir, o.user);
-	make_directory(o.work, o.user);
-	drop_root(o.user);
-	if (chdir(o.work))
-		die(EXIT_FAILED, "--work: %s: %s", o.work, strerror(errno));
+	parse(argc, argv, o);
+	if (o->make)
+		make_directory(o->dir, o->user);
+	make_directory(o->work, o->user);
+	drop_root(o->user);
+	if (chdir(o->work))
+		die(EXIT_FAILED, "--work: %s: %s", o->work, strerror(errno));
 	unlink(SAID);
 	/* they look for each other there, too */
-	if (setenv("PATH", o.programs, 1))
+	if (setenv("PATH", o->programs, 1))
 		die(EXIT_FAILED, "--programs: %s", strerror(errno));
-	if (o.make)
-		make(&o);
+	if (o->make)
+		make(o);
 	else
-		measure(&o);
+		measure(o);
 	return EXIT_GOOD;
 }

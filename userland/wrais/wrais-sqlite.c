@@ -3,7 +3,6 @@
 #if !__has_include("sqlite3.h")
 #error "sqlite3.h is missing: install SQLite's development files (Debian: libsqlite3-dev)"
 #endif
-#include <getopt.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,29 +14,10 @@
 #include "ioprio.h"
 #include "json.h"
 #include "memory.h"
+#include "opts.h"
 #include "times.h"
 
 #define ROW_BYTES_MAX	65536U
-
-static const char usage[] =
-"Usage: wrais-sqlite [options] FILE\n"
-"\n"
-"Make a new SQLite database in FILE and commit transactions that are on the disk\n"
-"when they end (synchronous=FULL). Prints one JSON line with quantiles of their\n"
-"times in ms. The database is removed at the end.\n"
-"\n"
-"      --journal MODE    wal, delete (wal)\n"
-"      --commits N       (500)\n"
-"      --rows N          inserted in each transaction (10)\n"
-"      --bytes N         in each row (200)\n"
-"      --seconds S       stop after so long, 0: never (0)\n"
-"      --samples FILE    the time of each commit, CSV\n"
-"      --class CLASS     I/O priority: none, rt, be, idle (as inherited)\n"
-"      --level N         0..7, 0 comes first (4)\n"
-"      --keep            do not remove the database\n"
-"      --json            no effect, the output is always JSON\n"
-"  -h, --help            this text\n"
-"  -V, --version         the version\n";
 
 static const char *const journals[] = { "wal", "delete", NULL };
 
@@ -53,79 +33,37 @@ struct options {
 	struct ioprio_options prio;
 };
 
-enum {
-	OPT_JOURNAL = 256, OPT_COMMITS, OPT_ROWS, OPT_BYTES, OPT_SECONDS, OPT_SAMPLES,
-	OPT_KEEP, OPT_JSON,
-};
+static struct options options;
 
-static const struct option longs[] = {
-	{ "journal", required_argument, NULL, OPT_JOURNAL },
-	{ "commits", required_argument, NULL, OPT_COMMITS },
-	{ "rows", required_argument, NULL, OPT_ROWS },
-	{ "bytes", required_argument, NULL, OPT_BYTES },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "samples", required_argument, NULL, OPT_SAMPLES },
-	{ "class", required_argument, NULL, OPT_IO_CLASS },
-	{ "level", required_argument, NULL, OPT_IO_LEVEL },
-	{ "keep", no_argument, NULL, OPT_KEEP },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+static const struct opt rows[] = {
+	OPT(0, "--journal", "MODE", CHOICE(options.journal, journals, 0), "%r (%d)"),
+	OPT(0, "--commits", "N", NUMBER(options.commits, 1, 10000000, 500), "(%d)"),
+	OPT(0, "--rows", "N", NUMBER(options.rows, 1, 1000000, 10),
+	    "inserted in each transaction (%d)"),
+	OPT(0, "--bytes", "N", NUMBER(options.bytes, 1, ROW_BYTES_MAX, 200), "in each row (%d)"),
+	OPT(0, "--seconds", "S", NUMBER(options.seconds, 0, 86400, 0),
+	    "stop after so long, 0: never (%d)"),
+	OPT(0, "--samples", "FILE", TEXT(options.samples, NULL), "the time of each commit, CSV"),
+	OPT(0, "--class", "CLASS", CHOICE(options.prio.prio.class, ioprio_classes, 0),
+	    "I/O priority: %r (as inherited)", .given = &options.prio.class_set),
+	OPT(0, "--level", "N", NUMBER(options.prio.prio.level, 0, IOPRIO_LEVEL_MAX, 0),
+	    "%r, 0 comes first (4)", .given = &options.prio.level_set),
+	OPT(0, "--keep", NULL, FLAG(options.keep), "do not remove the database"),
+	JSON_OPT,
 	{ }
 };
 
-static bool parse_work(int c, struct options *o)
-{
-	switch (c) {
-	case OPT_JOURNAL:
-		o->journal = args_choice("--journal", optarg, journals);
-		return true;
-	case OPT_COMMITS:
-		o->commits = (u32)args_number("--commits", optarg, 1, 10000000);
-		return true;
-	case OPT_ROWS:
-		o->rows = (u32)args_number("--rows", optarg, 1, 1000000);
-		return true;
-	case OPT_BYTES:
-		o->bytes = (u32)args_number("--bytes", optarg, 1, ROW_BYTES_MAX);
-		return true;
-	case OPT_SECONDS:
-		o->seconds = args_number("--seconds", optarg, 0, 86400);
-		return true;
-	}
-	return false;
-}
-
-static void parse(int argc, char **argv, struct options *o)
-{
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		if (parse_work(c, o) || ioprio_option(c, &o->prio))
-			continue;
-		switch (c) {
-		case OPT_SAMPLES:
-			o->samples = optarg;
-			break;
-		case OPT_KEEP:
-			o->keep = true;
-			break;
-		case OPT_JSON:
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	if (optind == argc)
-		die(EXIT_USAGE, "the FILE of the database is missing, try --help");
-	o->file = argv[optind];
-	args_no_more(argc, argv, optind + 1);
-	ioprio_check(&o->prio);
-}
+static const struct opts opts = {
+	.usage =
+"Usage: wrais-sqlite [options] FILE\n"
+"\n"
+"Make a new SQLite database in FILE and commit transactions that are on the disk\n"
+"when they end (synchronous=FULL). Prints one JSON line with quantiles of their\n"
+"times in ms. The database is removed at the end.\n"
+"\n",
+	.rows = rows,
+	.operands = 1,
+};
 
 /* The database and the files that SQLite keeps beside it. */
 static void remove_files(const char *file)
@@ -233,25 +171,28 @@ static void report(const struct options *o, double *ms, u32 count, double second
 
 int main(int argc, char **argv)
 {
-	struct options o = { .commits = 500, .rows = 10, .bytes = 200 };
+	struct options *o = &options;
 	sqlite3 *db;
 	double *ms;
 	u64 begin;
 	u32 count;
 
 	args_init("wrais-sqlite");
-	parse(argc, argv, &o);
-	ioprio_take(&o.prio);
-	ms = xcalloc(o.commits, sizeof(*ms));
+	o->file = argv[opts_parse(&opts, argc, argv)];
+	if (!o->file)
+		die(EXIT_USAGE, "the FILE of the database is missing, try --help");
+	ioprio_check(&o->prio);
+	ioprio_take(&o->prio);
+	ms = xcalloc(o->commits, sizeof(*ms));
 	begin = now_ns();
-	db = open_database(&o);
-	count = run(&o, db, ms);
+	db = open_database(o);
+	count = run(o, db, ms);
 	sqlite3_close(db);
-	if (o.samples)
-		write_samples(o.samples, ms, count);
-	report(&o, ms, count, (double)(now_ns() - begin) / NSEC_PER_SEC);
-	if (!o.keep)
-		remove_files(o.file);
+	if (o->samples)
+		write_samples(o->samples, ms, count);
+	report(o, ms, count, (double)(now_ns() - begin) / NSEC_PER_SEC);
+	if (!o->keep)
+		remove_files(o->file);
 	free(ms);
 	return EXIT_GOOD;
 }
