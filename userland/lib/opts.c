@@ -40,14 +40,6 @@ static void store(const struct opt *row, u64 value)
 	memcpy(row->to, &value, row->size);
 }
 
-static void set_usual(const struct opt *row)
-{
-	if (row->usual)
-		store(row, row->usual * (row->unit ? row->unit : 1));
-	if (row->text)
-		memcpy(row->to, &row->text, sizeof(row->text));
-}
-
 static void take_decimal(const struct opt *row, const char *value)
 {
 	store(row, args_decimal(row->name, value, row->min, row->max, row->allowed) * row->unit);
@@ -80,8 +72,14 @@ static void take(const struct opt *row, const char *value)
 		row->call(row, value);
 		break;
 	}
-	if (row->given)
-		*row->given = true;
+}
+
+static void set_usual(const struct opt *row)
+{
+	if (row->usual)
+		store(row, row->usual * (row->unit ? row->unit : 1));
+	if (row->text)
+		take(row, row->text);
 }
 
 /* What may be given. */
@@ -230,6 +228,8 @@ int opts_parse(const struct opts *opts, int argc, char **argv)
 		if (opts->seen)
 			opts->seen(row);
 		take(row, optarg);
+		if (row->given)
+			*row->given = true;
 	}
 	free(options);
 	if (!opts->command && optind < argc && (unsigned int)(argc - optind) > opts->operands)

@@ -43,7 +43,7 @@ struct opt {
 	u64 max;
 	u64 usual;		/* @to has it before the command line is read; 0: as it was */
 	u64 unit;
-	const char *text;	/* the usual one */
+	const char *text;	/* the usual value of a text or a call; NULL: none */
 	const char *const *names;	/* ends with NULL */
 	unsigned int *count;
 	void (*call)(const struct opt *row, const char *value);

@@ -51,6 +51,11 @@ struct policy policy_argument(const char *what, const char *text)
 	refuse(what, text);
 }
 
+void policy_option(const struct opt *row, const char *value)
+{
+	*(struct policy *)row->to = policy_argument(row->name, value);
+}
+
 static int change(const struct policy *policy)
 {
 	struct sched_param param = { .sched_priority = (int)policy->value };

@@ -3,7 +3,7 @@
 #ifndef LAB_POLICY_H
 #define LAB_POLICY_H
 
-#include "types.h"
+#include "opts.h"
 
 /* What --policy may say, for usage texts. */
 #define POLICY_FORMS	"other, rr:PRIORITY, fifo[:PRIORITY], lottery:TICKETS"
@@ -15,6 +15,9 @@ struct policy {
 
 /* "other", "rr:90" ... Exits with EXIT_USAGE, naming @what, for anything else. */
 struct policy policy_argument(const char *what, const char *text);
+
+/* The same as the call of a row, CALL_TO(policy_option, o.policy). */
+void policy_option(const struct opt *row, const char *value);
 
 /*
  * Give the caller (a thread) the policy. Exits with EXIT_UNSUPPORTED when the

@@ -101,7 +101,8 @@ static const struct opt rows[] = {
 	    "frames that are due within it leave together (%d)"),
 	OPT(0, "--size", "BYTES", NUMBER(o.size, 66, 1514, 66), "of a frame, %r (%d)"),
 	OPT(0, "--malformed", "KIND", CALL(take_malformed),
-	    "%r (none);\nstray is for a socket that nobody reads", .names = malformed),
+	    "%r (%d);\nstray is for a socket that nobody reads", .names = malformed,
+	    .text = "none"),
 	OPT(0, "--every", "N", NUMBER(o.every, 1, 1000000, 10), "of N frames the last one is (%d)"),
 	HEADING("the output:"),
 	OPT('l', "--label", "TEXT", TEXT(o.label, NULL), "goes into each line"),
@@ -160,10 +161,8 @@ static void take_rate(const char *text)
 
 const struct run_options *run_parse(int argc, char **argv)
 {
-	int i;
+	int i = opts_parse(&opts, argc, argv);
 
-	o.malformed = malformed[0];
-	i = opts_parse(&opts, argc, argv);
 	if (o.warmup_ms >= o.duration_ms)
 		die(EXIT_USAGE, "--warmup %u: allowed is less than the duration, %u ms",
 		    o.warmup_ms, o.duration_ms);

@@ -423,7 +423,7 @@ int main(int argc, char **argv)
 	int code;
 
 	args_init("udprate");
-	parse_options(argc, argv, &o);
+	o = parse_options(argc, argv);
 	document_begin();
 	interrupt_watch();
 	if (o.receive)

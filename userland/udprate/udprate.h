@@ -371,6 +371,6 @@ void measure(struct run *run, struct outcome *out);
 
 /* options.c APIs */
 extern const char *const methods[], *const qdiscs[];	/* NULL ends them */
-void parse_options(int argc, char **argv, struct options *o);
+struct options parse_options(int argc, char **argv);
 
 #endif
