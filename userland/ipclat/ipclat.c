@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 	int code;
 
 	args_init("ipclat");
-	parse_options(argc, argv, &o);
+	o = parse_options(argc, argv);
 	if (o.side)
 		return contained_side(find_mechanism(o.list), o.side);
 	choose_list(&o, o.list);

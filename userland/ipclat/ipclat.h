@@ -81,7 +81,7 @@ struct options {
 };
 
 /* Exits with EXIT_USAGE for anything that is not allowed. */
-void parse_options(int argc, char **argv, struct options *o);
+struct options parse_options(int argc, char **argv);
 
 /* Names with commas between them; exits with EXIT_USAGE for one that there is not. */
 void choose_list(struct options *o, const char *text);

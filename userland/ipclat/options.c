@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* options.c - ipclat's command line. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "ipclat.h"
 #include "lottery_sched.h"
 #include "memory.h"
+#include "opts.h"
 #include "place.h"
 
 /* Words through file descriptors. */
@@ -170,121 +170,11 @@ void check_mechanisms(struct options *o)
 }
 
 #define ITERATIONS_MAX	100000000U
-#define REPEATS_MAX	10000U
-#define SECONDS_MAX	3600U
-#define PERCENTILES	"1,50,99,99.9"
 #define PERCENTILE_LENGTH	8U
 #define BAD_PERCENTILES \
 	"--percentiles: bad value '%s': allowed up to %u numbers 0..100 of up to %u characters"
 
-static const char usage[] =
-"Usage: ipclat [options]\n"
-"\n"
-"Measure how long a message needs from one thread, process or container to another,\n"
-"through each of several mechanisms: from just before it is published until the\n"
-"receiver has it.\n"
-"\n"
-"  -m, --mechanism LIST  names with commas between them, or all, or baselines (all)\n"
-"  -a, --available       leave out what cannot be used here, as all does\n"
-"  -l, --list            what there is, and what cannot be used here\n"
-"  -k, --iterations N    messages of a repeat (10000; up to 100000000)\n"
-"  -n, --repeats N       how often; mechanisms take turns (10; up to 10000)\n"
-"  -w, --warmup N        messages before those, which do not count (1000)\n"
-"      --seconds S       the most that a repeat takes (10; 0.1 to 3600)\n"
-"      --policy POLICY   " POLICY_FORMS "\n"
-"                        of both sides (other)\n"
-"      --pin             each side on a CPU of its own: the first two\n"
-"      --cpus CPUS       of the sender and the receiver: A,B or a relation of theirs:\n"
-"                        same-core, sibling, cross-core, numa\n"
-"      --both-ways       each mechanism once more with the two CPUs exchanged\n"
-"      --hogs N          CPU-bound processes beside it (0; up to 64) ...\n"
-"      --hog-tickets N   ... as lottery tasks with N tickets each\n"
-"      --runtime PROGRAM of containers: crun, runc, youki, podman or docker (the first\n"
-"                        of these that is there)\n"
-"      --percentiles LIST  which are shown (1,50,99,99.9; up to 16)\n"
-"      --histogram FILE  all samples, CSV\n"
-"      --repeats-csv FILE  the mean and median of each repeat\n"
-"      --json            one JSON document\n"
-"      --buckets         with all samples in it\n"
-"      --csv             the table as CSV\n"
-"  -h, --help            this text\n"
-"  -V, --version         the version\n";
-
-enum {
-	OPT_SECONDS = 256, OPT_POLICY, OPT_PIN, OPT_HOGS, OPT_HOG_TICKETS, OPT_RUNTIME,
-	OPT_HISTOGRAM, OPT_REPEATS_CSV, OPT_JSON, OPT_BUCKETS, OPT_CSV, OPT_SIDE, OPT_CPUS,
-	OPT_BOTH_WAYS, OPT_PERCENTILES,
-};
-
-static const struct option longs[] = {
-	{ "mechanism", required_argument, NULL, 'm' },
-	{ "available", no_argument, NULL, 'a' },
-	{ "list", no_argument, NULL, 'l' },
-	{ "iterations", required_argument, NULL, 'k' },
-	{ "repeats", required_argument, NULL, 'n' },
-	{ "warmup", required_argument, NULL, 'w' },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "pin", no_argument, NULL, OPT_PIN },
-	{ "cpus", required_argument, NULL, OPT_CPUS },
-	{ "both-ways", no_argument, NULL, OPT_BOTH_WAYS },
-	{ "percentiles", required_argument, NULL, OPT_PERCENTILES },
-	{ "hogs", required_argument, NULL, OPT_HOGS },
-	{ "hog-tickets", required_argument, NULL, OPT_HOG_TICKETS },
-	{ "runtime", required_argument, NULL, OPT_RUNTIME },
-	{ "histogram", required_argument, NULL, OPT_HISTOGRAM },
-	{ "repeats-csv", required_argument, NULL, OPT_REPEATS_CSV },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "buckets", no_argument, NULL, OPT_BUCKETS },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "side", required_argument, NULL, OPT_SIDE },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ }
-};
-
-static bool parse_settings(int c, struct options *o)
-{
-	struct settings *s = &o->s;
-
-	switch (c) {
-	case 'k':
-		s->iterations = args_number("--iterations", optarg, 1, ITERATIONS_MAX);
-		return true;
-	case 'n':
-		s->repeats = (u32)args_number("--repeats", optarg, 1, REPEATS_MAX);
-		return true;
-	case 'w':
-		s->warmup = args_number("--warmup", optarg, 0, ITERATIONS_MAX);
-		return true;
-	case OPT_SECONDS:
-		s->limit_ns = args_decimal("--seconds", optarg, MICRO / 10, SECONDS_MAX * MICRO,
-					   "0.1..3600 s") * NSEC_PER_USEC;
-		return true;
-	case OPT_POLICY:
-		s->policy = policy_argument("--policy", optarg);
-		o->policy = optarg;
-		return true;
-	case OPT_PIN:
-		o->cpus = "pin";
-		place_first_two(s->cpu);
-		return true;
-	case OPT_CPUS:
-		o->cpus = optarg;
-		place_sides(optarg, s->cpu);
-		return true;
-	case OPT_BOTH_WAYS:
-		o->both_ways = true;
-		return true;
-	case OPT_HOGS:
-		o->hogs = (u32)args_number("--hogs", optarg, 0, HOGS_MAX);
-		return true;
-	case OPT_HOG_TICKETS:
-		o->hog_tickets = (u32)args_number("--hog-tickets", optarg, 1, LOTTERY_TICKETS_MAX);
-		return true;
-	}
-	return false;
-}
+static struct options o;
 
 /* "99.9" */
 static bool parse_percentile(const char *text, double *q)
@@ -300,100 +190,127 @@ static bool parse_percentile(const char *text, double *q)
 	return *q <= 1 && strlen(text) <= PERCENTILE_LENGTH;
 }
 
-static void parse_percentiles(const char *text, struct options *o)
+static void take_percentiles(const struct opt *row, const char *text)
 {
 	/* the texts are used to the end */
 	char *rest = xstrdup(text), *word;
 
-	o->percentiles = 0;
+	(void)row;
+	o.percentiles = 0;
 	while ((word = strsep(&rest, ","))) {
-		struct percentile *p = &o->percentile[o->percentiles];
+		struct percentile *p = &o.percentile[o.percentiles];
 
-		if (o->percentiles == PERCENTILES_MAX || !parse_percentile(word, &p->q))
+		if (o.percentiles == PERCENTILES_MAX || !parse_percentile(word, &p->q))
 			die(EXIT_USAGE, BAD_PERCENTILES, text, PERCENTILES_MAX,
 			    PERCENTILE_LENGTH);
 		p->text = word;
-		o->percentiles++;
+		o.percentiles++;
 	}
 }
 
-static void set_form(struct options *o, enum form form)
+static void take_policy(const struct opt *row, const char *text)
 {
-	if (o->form != FORM_TABLE && o->form != form)
+	o.s.policy = policy_argument(row->name, text);
+	o.policy = text;
+}
+
+static void take_pin(const struct opt *row, const char *text)
+{
+	(void)row;
+	(void)text;
+	o.cpus = "pin";
+	place_first_two(o.s.cpu);
+}
+
+static void take_cpus(const struct opt *row, const char *text)
+{
+	(void)row;
+	o.cpus = text;
+	place_sides(text, o.s.cpu);
+}
+
+static void take_runtime(const struct opt *row, const char *text)
+{
+	(void)row;
+	set_runtime(text);
+}
+
+/* The form of the row, unless there is another one. */
+static void take_form(const struct opt *row, const char *text)
+{
+	(void)text;
+	if (o.form != FORM_TABLE && o.form != row->tag)
 		die(EXIT_USAGE, "--json and --csv: one of them is allowed");
-	o->form = form;
+	o.form = row->tag;
 }
 
-static bool parse_output(int c, struct options *o)
-{
-	switch (c) {
-	case OPT_HISTOGRAM:
-		o->histogram.path = optarg;
-		return true;
-	case OPT_REPEATS_CSV:
-		o->repeats.path = optarg;
-		return true;
-	case OPT_JSON:
-		set_form(o, FORM_JSON);
-		return true;
-	case OPT_BUCKETS:
-		o->buckets = true;
-		return true;
-	case OPT_PERCENTILES:
-		parse_percentiles(optarg, o);
-		return true;
-	case OPT_CSV:
-		set_form(o, FORM_CSV);
-		return true;
-	case OPT_SIDE:
-		o->side = optarg;
-		return true;
-	case OPT_RUNTIME:
-		set_runtime(optarg);
-		return true;
-	}
-	return false;
-}
+static bool list;
 
-void parse_options(int argc, char **argv, struct options *o)
-{
-	bool list = false;
-	int c;
+static const struct opt rows[] = {
+	OPT('m', "--mechanism", "LIST", TEXT(o.list, "all"),
+	    "names with commas between them, or all, or baselines (%d)"),
+	OPT('a', "--available", NULL, FLAG(o.available),
+	    "leave out what cannot be used here, as all does"),
+	OPT('l', "--list", NULL, FLAG(list), "what there is, and what cannot be used here"),
+	OPT('k', "--iterations", "N", NUMBER(o.s.iterations, 1, ITERATIONS_MAX, 10000),
+	    "messages of a repeat (%d; up to 100000000)"),
+	OPT('n', "--repeats", "N", NUMBER(o.s.repeats, 1, 10000, 10),
+	    "how often; mechanisms take turns (%d; up to 10000)"),
+	OPT('w', "--warmup", "N", NUMBER(o.s.warmup, 0, ITERATIONS_MAX, 1000),
+	    "messages before those, which do not count (%d)"),
+	OPT(0, "--seconds", "S",
+	    DECIMAL(o.s.limit_ns, MICRO / 10, 3600 * MICRO, 10 * MICRO, NSEC_PER_USEC,
+		    "0.1..3600 s"), "the most that a repeat takes (%d; 0.1 to 3600)"),
+	OPT(0, "--policy", "POLICY", CALL(take_policy), POLICY_FORMS "\nof both sides (%d)",
+	    .text = "other"),
+	OPT(0, "--pin", NULL, CALL(take_pin), "each side on a CPU of its own: the first two"),
+	OPT(0, "--cpus", "CPUS", CALL(take_cpus),
+	    "of the sender and the receiver: A,B or a relation of theirs:\n"
+	    "same-core, sibling, cross-core, numa"),
+	OPT(0, "--both-ways", NULL, FLAG(o.both_ways),
+	    "each mechanism once more with the two CPUs exchanged"),
+	OPT(0, "--hogs", "N", NUMBER(o.hogs, 0, HOGS_MAX, 0),
+	    "CPU-bound processes beside it (%d; up to 64) ..."),
+	OPT(0, "--hog-tickets", "N", NUMBER(o.hog_tickets, 1, LOTTERY_TICKETS_MAX, 0),
+	    "... as lottery tasks with N tickets each"),
+	OPT(0, "--runtime", "PROGRAM", CALL(take_runtime),
+	    "of containers: crun, runc, youki, podman or docker (the first\n"
+	    "of these that is there)"),
+	OPT(0, "--percentiles", "LIST", CALL(take_percentiles),
+	    "which are shown (%d; up to 16)", .text = "1,50,99,99.9"),
+	OPT(0, "--histogram", "FILE", TEXT(o.histogram.path, NULL), "all samples, CSV"),
+	OPT(0, "--repeats-csv", "FILE", TEXT(o.repeats.path, NULL),
+	    "the mean and median of each repeat"),
+	OPT(0, "--json", NULL, CALL(take_form), "one JSON document", .tag = FORM_JSON),
+	OPT(0, "--buckets", NULL, FLAG(o.buckets), "with all samples in it"),
+	OPT(0, "--csv", NULL, CALL(take_form), "the table as CSV", .tag = FORM_CSV),
+	OPT(0, "--side", "SIDE", TEXT(o.side, NULL), NULL),
+	{ }
+};
 
-	*o = (struct options){
-		.s = { .iterations = 10000, .warmup = 1000, .repeats = 10,
-		       .limit_ns = 10 * NSEC_PER_SEC, .cpu = { -1, -1 } },
-		.list = "all", .policy = "other",
-	};
-	parse_percentiles(PERCENTILES, o);
-	while ((c = getopt_long(argc, argv, ":m:alk:n:w:hV", longs, NULL)) != -1) {
-		if (parse_settings(c, o) || parse_output(c, o))
-			continue;
-		switch (c) {
-		case 'm':
-			o->list = optarg;
-			break;
-		case 'a':
-			o->available = true;
-			break;
-		case 'l':
-			list = true;
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	args_no_more(argc, argv, optind);
+static const struct opts opts = {
+	.usage =
+"Usage: ipclat [options]\n"
+"\n"
+"Measure how long a message needs from one thread, process or container to another,\n"
+"through each of several mechanisms: from just before it is published until the\n"
+"receiver has it.\n"
+"\n",
+	.rows = rows,
+};
+
+struct options parse_options(int argc, char **argv)
+{
+	o.s.cpu[SENDER] = -1;
+	o.s.cpu[RECEIVER] = -1;
+	opts_parse(&opts, argc, argv);
 	if (list)
 		list_mechanisms();
-	if (o->buckets && o->form != FORM_JSON)
+	if (o.buckets && o.form != FORM_JSON)
 		die(EXIT_USAGE, "--buckets needs --json");
-	if (o->both_ways && !o->cpus)
+	if (o.both_ways && !o.cpus)
 		die(EXIT_USAGE, "--both-ways needs --cpus or --pin");
-	if (o->hog_tickets && !o->hogs)
+	if (o.hog_tickets && !o.hogs)
 		die(EXIT_USAGE, "--hog-tickets needs --hogs");
+	return o;
 }
