@@ -2,7 +2,6 @@
 /* rxmode.c - show and set how a network device receives. */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "clock.h"
 #include "json.h"
 #include "nic.h"
+#include "opts.h"
 #include "procfs.h"
 
 #define STATS_MAX	64
@@ -24,35 +24,6 @@
 #define WATCH_MAX_S	86400U
 
 #define GOVERNOR_MISSING	"this kernel has no CONFIG_NET_GOVERNOR"
-
-static const char usage[] =
-"Usage: rxmode [options] DEVICE [NAME VALUE]...\n"
-"       rxmode [-g] [--json]\n"
-"\n"
-"Show how a network device receives, or change that. All changes are made, or none.\n"
-"Without a device, show what is set for each.\n"
-"\n"
-"the receive governor, for every device whose driver uses NAPI:\n"
-"  mode     off, poll (in rounds), auto (interrupts, and rounds where they are better)\n"
-"  limit    per cent of a CPU that others wait for, for receiving, 1..95 (50)\n"
-"  high     per cent of its buffer that make a socket hot, 26..100 (30)\n"
-"  low      and below which it is not hot any more, 1..25 (20)\n"
-"  quota    frames before it is looked whether to go on, 1..4096 (64)\n"
-"  round_us from one round to the next, 50..10000 (200)\n"
-"  hold_us  how long rounds go on after there was reason for them, 20000..1000000\n"
-"           (20000)\n"
-"\n"
-"the driver napi_livelock:\n"
-"  mode     interrupt, poll, napi (for which the governor may decide)\n"
-"  quota    frames of a turn of polling, 1..64 (32)\n"
-"  poll_us  from the end of a turn to the next one, 100..10000 (1000)\n"
-"\n"
-"  -g, --governor       the governor also for a device of napi_livelock\n"
-"  -n, --napi ID        its mode, of one NAPI instance of the device alone\n"
-"  -w, --watch SECONDS  show what is counted in each of SECONDS seconds\n"
-"      --json           one JSON object a line\n"
-"  -h, --help           this text\n"
-"  -V, --version        the version\n";
 
 #define NAMES_MAX	7
 
@@ -449,53 +420,56 @@ static void parse_operands(int argc, char **argv, struct request *r)
 		parse_change(r, argv[optind], argv[optind + 1]);
 }
 
-static void parse_options(int argc, char **argv, struct request *r)
-{
-	static const struct option longs[] = {
-		{ "governor", no_argument, NULL, 'g' },
-		{ "napi", required_argument, NULL, 'n' },
-		{ "watch", required_argument, NULL, 'w' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct request r;
+static bool governed;
 
-	while ((c = getopt_long(argc, argv, ":gn:w:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'g':
-			r->by = &governor;
-			break;
-		case 'n':
-			r->by = &governor;
-			r->napi = (unsigned int)args_number("napi", optarg, 1, UINT_MAX);
-			break;
-		case 'w':
-			r->watch_s = (unsigned int)args_number("watch", optarg, 1, WATCH_MAX_S);
-			break;
-		case 'j':
-			r->json = true;
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	if (optind == argc && (r->napi || r->watch_s))
-		die(EXIT_USAGE, "-n and -w need a device");
-}
+static const struct opt rows[] = {
+	OPT('g', "--governor", NULL, FLAG(governed),
+	    "the governor also for a device of napi_livelock"),
+	OPT('n', "--napi", "ID", NUMBER(r.napi, 1, UINT_MAX, 0),
+	    "its mode, of one NAPI instance of the device alone", .given = &governed),
+	OPT('w', "--watch", "SECONDS", NUMBER(r.watch_s, 1, WATCH_MAX_S, 0),
+	    "show what is counted in each of SECONDS seconds"),
+	OPT(0, "--json", NULL, FLAG(r.json), "one JSON object a line"),
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
+"Usage: rxmode [options] DEVICE [NAME VALUE]...\n"
+"       rxmode [-g] [--json]\n"
+"\n"
+"Show how a network device receives, or change that. All changes are made, or none.\n"
+"Without a device, show what is set for each.\n"
+"\n"
+"the receive governor, for every device whose driver uses NAPI:\n"
+"  mode     off, poll (in rounds), auto (interrupts, and rounds where they are better)\n"
+"  limit    per cent of a CPU that others wait for, for receiving, 1..95 (50)\n"
+"  high     per cent of its buffer that make a socket hot, 26..100 (30)\n"
+"  low      and below which it is not hot any more, 1..25 (20)\n"
+"  quota    frames before it is looked whether to go on, 1..4096 (64)\n"
+"  round_us from one round to the next, 50..10000 (200)\n"
+"  hold_us  how long rounds go on after there was reason for them, 20000..1000000\n"
+"           (20000)\n"
+"\n"
+"the driver napi_livelock:\n"
+"  mode     interrupt, poll, napi (for which the governor may decide)\n"
+"  quota    frames of a turn of polling, 1..64 (32)\n"
+"  poll_us  from the end of a turn to the next one, 100..10000 (1000)\n"
+"\n",
+	.rows = rows,
+	.operands = OPERANDS_ANY,
+};
 
 int main(int argc, char **argv)
 {
-	struct request r = { };
-
 	args_init("rxmode");
-	parse_options(argc, argv, &r);
+	opts_parse(&opts, argc, argv);
+	if (governed)
+		r.by = &governor;
 	if (optind == argc) {
+		if (r.napi || r.watch_s)
+			die(EXIT_USAGE, "-n and -w need a device");
 		list(&r);
 		return EXIT_GOOD;
 	}

@@ -15,7 +15,7 @@ from tests.host import native
 LIB = "userland/lib"
 SOURCES = (
     *(f"userland/livelock/{name}.c" for name in ("rxmode", "nic")),
-    *(f"{LIB}/{name}.c" for name in ("args", "clock", "files", "json", "procfs")),
+    *(f"{LIB}/{name}.c" for name in ("args", "clock", "files", "json", "memory", "opts", "procfs")),
 )
 GOVERNOR = {
     "mode": "off",
