@@ -2,7 +2,6 @@
 /* verb_stalls.c - wrais stalls: every wait of a task over a threshold, with its kernel stack. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "clock.h"
 #include "crew.h"
 #include "json.h"
+#include "opts.h"
 #include "procfs.h"
 #include "stalls.h"
 #include "target.h"
@@ -25,8 +25,6 @@
 #include "traceline.h"
 #include "verbs.h"
 
-#define THRESHOLD_MS	300U
-#define SECONDS_MAX	86400U
 #define THREADS_MAX	4096U
 
 /* The kernel's buffer lasts longer than this between two looks. */
@@ -49,61 +47,39 @@ struct watch {
 	size_t used;
 };
 
-static struct watch watch = { .threshold_ns = THRESHOLD_MS * NSEC_PER_MSEC, .pipe = -1 };
+static struct watch watch = { .pipe = -1 };
 static pid_t main_pid;
+static u64 seconds;
 
-static u64 parse(int argc, char **argv, struct watch *w)
+static const struct opt rows[] = {
+	OPT('t', "--threshold", "MS", SCALED(watch.threshold_ns, 0, 3600000, 300, NSEC_PER_MSEC),
+	    "report waits of more than MS (%d)"),
+	OPT('p', "--pid", "PID", NUMBER(watch.pid, 1, 1 << 30, 0),
+	    "a process with all its threads, instead of a command"),
+	OPT('a', "--all-tasks", NULL, FLAG(watch.all), "interruptible waits, too"),
+	OPT(0, "--seconds", "S", NUMBER(seconds, 1, 86400, 0), "stop after S"),
+	OPT(0, "--trace", "FILE", TEXT(watch.trace, NULL),
+	    "of what trace-cmd report printed into FILE, - for stdin"),
+	OPT(0, "--json", NULL, FLAG(watch.json), "one JSON object a line"),
+	{ }
+};
+
+const struct opts stalls_opts = {
+	.usage = "\nOptions of stalls:\n",
+	.rows = rows,
+	.command = true,
+	.whole = &wrais_opts,
+};
+
+static void parse(int argc, char **argv, const struct watch *w)
 {
-	static const struct option longs[] = {
-		{ "threshold", required_argument, NULL, 't' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "all-tasks", no_argument, NULL, 'a' },
-		{ "seconds", required_argument, NULL, 's' },
-		{ "trace", required_argument, NULL, 'T' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	u64 seconds = 0;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "+:t:p:ahV", longs, NULL)) != -1) {
-		switch (c) {
-		case 't':
-			w->threshold_ns = args_number("--threshold", optarg, 0, 3600000) *
-					  NSEC_PER_MSEC;
-			break;
-		case 'p':
-			w->pid = (pid_t)args_number("--pid", optarg, 1, 1 << 30);
-			break;
-		case 'a':
-			w->all = true;
-			break;
-		case 's':
-			seconds = args_number("--seconds", optarg, 1, SECONDS_MAX);
-			break;
-		case 'T':
-			w->trace = optarg;
-			break;
-		case 'j':
-			w->json = true;
-			break;
-		case 'h':
-			args_help(wrais_usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
+	opts_parse(&stalls_opts, argc, argv);
 	if (w->pid)
 		args_no_more(argc, argv, optind);
 	else if (w->trace)
 		die(EXIT_USAGE, "--trace: -p PID says whose waits, try --help");
 	else if (optind == argc)
 		die(EXIT_USAGE, "-p PID or a command is missing, try --help");
-	return seconds;
 }
 
 static void show_json(const struct stall *stall, double ms)
@@ -354,10 +330,11 @@ static int from_trace(struct watch *w)
 int verb_stalls(int argc, char **argv)
 {
 	struct watch *w = &watch;
-	u64 seconds = parse(argc, argv, w);
 	int stop, gate = -1, code = EXIT_GOOD;
-	pid_t pid = w->pid;
+	pid_t pid;
 
+	parse(argc, argv, w);
+	pid = w->pid;
 	w->stalls = stalls_new(report, w);
 	if (w->trace)
 		return from_trace(w);

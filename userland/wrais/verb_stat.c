@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* verb_stat.c - wrais stat, wrais on, wrais off: the kernel's counters and switches. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,36 +9,16 @@
 #include "json.h"
 #include "verbs.h"
 
-/* Whether --json was given; nothing but options is left. */
-static bool parse_stat(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	bool json = false;
-	int c;
+static bool json;
 
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			args_help(wrais_usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	args_no_more(argc, argv, optind);
-	return json;
-}
+static const struct opt rows[] = {
+	OPT(0, "--json", NULL, FLAG(json), NULL),
+	{ }
+};
 
-static void show_switch(bool json, const char *name)
+static const struct opts opts = { .rows = rows, .whole = &wrais_opts };
+
+static void show_switch(const char *name)
 {
 	u64 value;
 	int error = wrais_get(name, &value);
@@ -57,7 +36,7 @@ static void show_switch(bool json, const char *name)
 		printf("%-22s %s\n", name, value ? "on" : "off");
 }
 
-static void show_number(bool json, const char *name, u64 value)
+static void show_number(const char *name, u64 value)
 {
 	if (json)
 		json_number(name, value);
@@ -67,23 +46,23 @@ static void show_number(bool json, const char *name, u64 value)
 
 int verb_stat(int argc, char **argv)
 {
-	bool json = parse_stat(argc, argv);
 	struct wrais_stats stats;
 	unsigned int i;
 	u64 value;
 
+	opts_parse(&opts, argc, argv);
 	wrais_require();
 	wrais_read(&stats);
 	if (json)
 		json_open();
-	show_switch(json, WRAIS_MASTER);
+	show_switch(WRAIS_MASTER);
 	for (i = 0; wrais_parts[i]; i++)
-		show_switch(json, wrais_parts[i]);
+		show_switch(wrais_parts[i]);
 	for (i = 0; i < wrais_nr_knobs; i++)
 		if (!wrais_get(wrais_knobs[i].name, &value))
-			show_number(json, wrais_knobs[i].name, value);
+			show_number(wrais_knobs[i].name, value);
 	for (i = 0; i < stats.count; i++)
-		show_number(json, stats.stat[i].name, stats.stat[i].value);
+		show_number(stats.stat[i].name, stats.stat[i].value);
 	if (json)
 		json_close();
 	finish_output();
@@ -108,7 +87,7 @@ int verb_switch(int argc, char **argv)
 	int i;
 
 	if (argc > 1 && argv[1][0] == '-') {
-		parse_stat(argc, argv);
+		opts_parse(&opts, argc, argv);
 		die(EXIT_USAGE, "%s takes parts, no options", argv[0]);
 	}
 	for (i = 1; i < argc; i++)

@@ -3,13 +3,13 @@
 #ifndef WRAIS_VERBS_H
 #define WRAIS_VERBS_H
 
-#include "types.h"
+#include "opts.h"
 
 int verb_stat(int argc, char **argv);
 int verb_switch(int argc, char **argv);
 int verb_stalls(int argc, char **argv);
 
-/* The help text of all of wrais. */
-extern const char wrais_usage[];
+/* Those of all of wrais, whose --help has those of the verb, too. */
+extern const struct opts wrais_opts, stalls_opts;
 
 #endif /* WRAIS_VERBS_H */

@@ -4,7 +4,6 @@
  * take it, show who has it. Feels like ionice(1).
  */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,40 +12,10 @@
 #include "args.h"
 #include "control.h"
 #include "json.h"
+#include "opts.h"
 #include "privilege.h"
 #include "target.h"
 #include "verbs.h"
-
-const char wrais_usage[] =
-"Usage: wrais [-n LEVEL] [-g CGROUP] [-t] [-v] [--] COMMAND [ARGUMENT...]\n"
-"       wrais [-a] [--json] -p PID\n"
-"       wrais {-s | -u} [-n LEVEL] [-g CGROUP] [-a] [-v] -p PID\n"
-"       wrais stat [--json]\n"
-"       wrais on|off [PART...]\n"
-"       wrais stalls [-t MS] [-a] [--seconds S] [--json] {-p PID | [--] COMMAND...}\n"
-"       wrais stalls [-t MS] [-a] [--json] --trace FILE -p PID\n"
-"\n"
-"Run a command with privileged I/O from its first instruction on, show or change\n"
-"the privilege of a running task; show the kernel's counters, switch its parts,\n"
-"report long waits with their kernel stacks.\n"
-"\n"
-"  -n, --level LEVEL     in the real-time I/O class, 0..7, 0 comes first (0)\n"
-"  -g, --cgroup CGROUP   join this cgroup (below " CGROUP_ROOT ") instead of\n"
-"                        the class; with -n both\n"
-"  -t, --ignore          run the command even if it cannot be privileged\n"
-"  -p, --pid PID         an existing task instead of a command\n"
-"  -s, --set             with -p: make it privileged\n"
-"  -u, --unset           with -p: take the I/O class away\n"
-"  -a, --all-tasks       with -p: all threads; stalls: interruptible waits, too\n"
-"  -t, --threshold MS    stalls: report waits of more than MS (300)\n"
-"      --seconds S       stalls: stop after S\n"
-"      --trace FILE      stalls: of what trace-cmd report printed into FILE, - for stdin\n"
-"  -v, --verbose         say what is done\n"
-"      --json            one JSON object a line\n"
-"  -h, --help            this text\n"
-"  -V, --version         the version\n"
-"\n"
-"Parts: raise dirty copy_out inherit tags floor\n";
 
 struct options {
 	bool set;
@@ -61,66 +30,46 @@ struct options {
 	pid_t pid;		/* 0 without -p */
 };
 
-static void parse(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "level", required_argument, NULL, 'n' },
-		{ "cgroup", required_argument, NULL, 'g' },
-		{ "ignore", no_argument, NULL, 't' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "set", no_argument, NULL, 's' },
-		{ "unset", no_argument, NULL, 'u' },
-		{ "all-tasks", no_argument, NULL, 'a' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct options options;
 
-	/* '+': the options of the command are not ours */
-	while ((c = getopt_long(argc, argv, "+:n:g:tp:suavhV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'n':
-			o->level = (u32)args_number("--level", optarg, 0, IOPRIO_LEVEL_MAX);
-			o->level_set = true;
-			break;
-		case 'g':
-			o->cgroup = optarg;
-			break;
-		case 't':
-			o->ignore = true;
-			break;
-		case 'p':
-			o->pid = (pid_t)args_number("--pid", optarg, 1, 1 << 30);
-			break;
-		case 's':
-			o->set = true;
-			break;
-		case 'u':
-			o->unset = true;
-			break;
-		case 'a':
-			o->all = true;
-			break;
-		case 'v':
-			o->verbose = true;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			args_help(wrais_usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-}
+static const struct opt rows[] = {
+	OPT('n', "--level", "LEVEL", NUMBER(options.level, 0, IOPRIO_LEVEL_MAX, 0),
+	    "in the real-time I/O class, %r, 0 comes first (%d)", .given = &options.level_set),
+	OPT('g', "--cgroup", "CGROUP", TEXT(options.cgroup, NULL),
+	    "join this cgroup (below " CGROUP_ROOT ") instead of\nthe class; with -n both"),
+	OPT('t', "--ignore", NULL, FLAG(options.ignore),
+	    "run the command even if it cannot be privileged"),
+	OPT('p', "--pid", "PID", NUMBER(options.pid, 1, 1 << 30, 0),
+	    "an existing task instead of a command"),
+	OPT('s', "--set", NULL, FLAG(options.set), "with -p: make it privileged"),
+	OPT('u', "--unset", NULL, FLAG(options.unset), "with -p: take the I/O class away"),
+	OPT('a', "--all-tasks", NULL, FLAG(options.all), "with -p: all threads"),
+	OPT('v', "--verbose", NULL, FLAG(options.verbose), "say what is done"),
+	OPT(0, "--json", NULL, FLAG(options.json), "one JSON object a line; of stat, too"),
+	{ }
+};
 
-static void check(int argc, char **argv, struct options *o)
+const struct opts wrais_opts = {
+	.usage =
+"Usage: wrais [-n LEVEL] [-g CGROUP] [-t] [-v] [--] COMMAND [ARGUMENT...]\n"
+"       wrais [-a] [--json] -p PID\n"
+"       wrais {-s | -u} [-n LEVEL] [-g CGROUP] [-a] [-v] -p PID\n"
+"       wrais stat [--json]\n"
+"       wrais on|off [PART...]\n"
+"       wrais stalls [-t MS] [-a] [--seconds S] [--json] {-p PID | [--] COMMAND...}\n"
+"       wrais stalls [-t MS] [-a] [--json] --trace FILE -p PID\n"
+"\n"
+"Run a command with privileged I/O from its first instruction on, show or change\n"
+"the privilege of a running task; show the kernel's counters, switch its parts,\n"
+"report long waits with their kernel stacks.\n"
+"\n",
+	.rows = rows,
+	.tail = "\nParts: raise dirty copy_out inherit tags floor\n",
+	.command = true,
+	.verbs = (const struct opts *const []){ &stalls_opts, NULL },
+};
+
+static void check(int argc, char **argv, const struct options *o)
 {
 	if (o->set && o->unset)
 		die(EXIT_USAGE, "-s and -u exclude each other");
@@ -277,19 +226,19 @@ int main(int argc, char **argv)
 		{ "off", verb_switch },
 		{ "stalls", verb_stalls },
 	};
-	struct options o = { };
+	const struct options *o = &options;
 	unsigned int i;
 
 	args_init("wrais");
 	for (i = 0; argc > 1 && i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].run(argc - 1, argv + 1);
-	parse(argc, argv, &o);
-	check(argc, argv, &o);
-	if (!o.pid)
-		launch(&o, argv + optind);
-	else if (o.all ? !each_thread(o.pid, treat, &o, o.set || o.unset) : !treat(&o, o.pid))
-		die(EXIT_FAILED, "pid %d: no such task", o.pid);
+	opts_parse(&wrais_opts, argc, argv);
+	check(argc, argv, o);
+	if (!o->pid)
+		launch(o, argv + optind);
+	else if (o->all ? !each_thread(o->pid, treat, o, o->set || o->unset) : !treat(o, o->pid))
+		die(EXIT_FAILED, "pid %d: no such task", o->pid);
 	finish_output();
 	return EXIT_GOOD;
 }
