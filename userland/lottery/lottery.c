@@ -6,7 +6,6 @@
  * tickets that are backed by others, lottery_currency.c.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,50 +17,9 @@
 #include "json.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
+#include "opts.h"
 #include "target.h"
-#include "top.h"
 #include "verbs.h"
-
-static const char usage[] =
-"Usage: lottery -t TICKETS [options] COMMAND [ARGUMENT...]\n"
-"       lottery -t TICKETS [options] -p PID\n"
-"       lottery [-a] [--json] -p PID\n"
-"       lottery -m\n"
-"       " TOP_SYNOPSIS
-"       lottery lend --to PID [options] COMMAND [ARGUMENT...]\n"
-"       lottery currency --backing TICKETS [-t TICKETS] COMMAND [ARGUMENT...]\n"
-"       lottery currency --group GROUP [--backing TICKETS]\n"
-"\n"
-"Run a command in the SCHED_LOTTERY class, move a running task there, or show\n"
-"what a task has; top shows again and again what all of them are due and get; lend\n"
-"runs a command whose tickets work for another task whenever it is blocked; currency\n"
-"runs a command that shares some tickets with its children, or shows or changes what\n"
-"the tasks of a cgroup share.\n"
-"\n"
-"  -t, --tickets TICKETS     1..1000000, or 0 to derive them from the nice value\n"
-"  -q, --quantum MICROS      100..1000000, rounded up to ticks; 0 for one tick\n"
-"  -R, --reset-on-fork       children start as SCHED_OTHER\n"
-"  -p, --pid PID             an existing task instead of a command\n"
-"  -a, --all-tasks           with -p: all threads of the process\n"
-"  -m, --max                 show the limits\n"
-"  -v, --verbose             say what is done\n"
-"      --json                one JSON object a line\n"
-"  -h, --help                this text\n"
-"  -V, --version             the version\n"
-"\n"
-"Options of top:\n"
-TOP_OPTIONS
-"\n"
-"Options of lend:\n"
-"      --to PID              a thread that the command waits for; up to 8 times\n"
-"      --amount TICKETS      1..1000000 to each (all that the command has)\n"
-"      --timeout S           1..31536000 seconds, after which it lends no more (none)\n"
-"  -t, --tickets TICKETS     1..1000000 of its own, if the caller has none\n"
-"\n"
-"Options of currency:\n"
-"  -b, --backing TICKETS     1..1000000 to share; for a cgroup 0, too: it is no currency\n"
-"  -g, --group GROUP         a cgroup, from " CGROUP_ROOT " on or with its whole path\n"
-"  -t, --tickets TICKETS     1..1000000 within it, if the caller is not in the class\n";
 
 struct options {
 	bool set;		/* -t was given */
@@ -76,73 +34,57 @@ struct options {
 	pid_t pid;		/* 0 without -p */
 };
 
-static u64 parse_quantum(const char *text)
+static struct options options;
+
+static void take_quantum(const struct opt *row, const char *text)
 {
 	u64 us;
 
 	if (!parse_number(text, 0, LOTTERY_QUANTUM_MAX / NSEC_PER_USEC, &us) ||
 	    (us && us < LOTTERY_QUANTUM_MIN / NSEC_PER_USEC))
-		die(EXIT_USAGE, "--quantum: bad value '%s': allowed 0 or 100..1000000 us",
+		die(EXIT_USAGE, "%s: bad value '%s': allowed 0 or 100..1000000 us", row->name,
 		    text);
-	return us * NSEC_PER_USEC;
+	options.quantum_ns = us * NSEC_PER_USEC;
 }
 
-static void parse(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "tickets", required_argument, NULL, 't' },
-		{ "quantum", required_argument, NULL, 'q' },
-		{ "reset-on-fork", no_argument, NULL, 'R' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "all-tasks", no_argument, NULL, 'a' },
-		{ "max", no_argument, NULL, 'm' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static const struct opt rows[] = {
+	OPT('t', "--tickets", "TICKETS", NUMBER(options.tickets, 0, LOTTERY_TICKETS_MAX, 0),
+	    "1..1000000, or 0 to derive them from the nice value", .given = &options.set),
+	OPT('q', "--quantum", "MICROS", CALL(take_quantum),
+	    "100..1000000, rounded up to ticks; 0 for one tick", .given = &options.quantum_set),
+	OPT('R', "--reset-on-fork", NULL, FLAG(options.reset_on_fork),
+	    "children start as SCHED_OTHER"),
+	OPT('p', "--pid", "PID", NUMBER(options.pid, 1, 1 << 30, 0),
+	    "an existing task instead of a command"),
+	OPT('a', "--all-tasks", NULL, FLAG(options.all), "with -p: all threads of the process"),
+	OPT('m', "--max", NULL, FLAG(options.limits), "show the limits"),
+	OPT('v', "--verbose", NULL, FLAG(options.verbose), "say what is done"),
+	OPT(0, "--json", NULL, FLAG(options.json), "one JSON object a line"),
+	{ }
+};
 
-	/* '+': the options of the command are not ours */
-	while ((c = getopt_long(argc, argv, "+:t:q:Rp:amvhV", longs, NULL)) != -1) {
-		switch (c) {
-		case 't':
-			o->tickets = (u32)args_number("--tickets", optarg, 0,
-						      LOTTERY_TICKETS_MAX);
-			o->set = true;
-			break;
-		case 'q':
-			o->quantum_ns = parse_quantum(optarg);
-			o->quantum_set = true;
-			break;
-		case 'R':
-			o->reset_on_fork = true;
-			break;
-		case 'p':
-			o->pid = (pid_t)args_number("--pid", optarg, 1, 1 << 30);
-			break;
-		case 'a':
-			o->all = true;
-			break;
-		case 'm':
-			o->limits = true;
-			break;
-		case 'v':
-			o->verbose = true;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-}
+const struct opts lottery_opts = {
+	.usage =
+"Usage: lottery -t TICKETS [options] COMMAND [ARGUMENT...]\n"
+"       lottery -t TICKETS [options] -p PID\n"
+"       lottery [-a] [--json] -p PID\n"
+"       lottery -m\n"
+"       lottery top [-d S] [-n N] [-s KEY] [-b] [--json]\n"
+"       lottery top --trace FILE [-s KEY] [--json]\n"
+"       lottery lend --to PID [options] COMMAND [ARGUMENT...]\n"
+"       lottery currency --backing TICKETS [-t TICKETS] COMMAND [ARGUMENT...]\n"
+"       lottery currency --group GROUP [--backing TICKETS]\n"
+"\n"
+"Run a command in the SCHED_LOTTERY class, move a running task there, or show\n"
+"what a task has; top shows again and again what all of them are due and get; lend\n"
+"runs a command whose tickets work for another task whenever it is blocked; currency\n"
+"runs a command that shares some tickets with its children, or shows or changes what\n"
+"the tasks of a cgroup share.\n"
+"\n",
+	.rows = rows,
+	.command = true,
+	.verbs = (const struct opts *const []){ &top_opts, &lend_opts, &currency_opts, NULL },
+};
 
 static void check(int argc, char **argv, const struct options *o)
 {
@@ -346,25 +288,25 @@ static void __noreturn run_command(const struct options *o, char **command)
 
 int main(int argc, char **argv)
 {
-	struct options o = { };
+	const struct options *o = &options;
 
 	args_init("lottery");
 	if (argc > 1 && !strcmp(argv[1], "top"))
 		return lottery_top(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "lend"))
-		return lottery_lend(argc - 1, argv + 1, usage);
+		return lottery_lend(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "currency"))
-		return lottery_currency(argc - 1, argv + 1, usage);
-	parse(argc, argv, &o);
-	check(argc, argv, &o);
-	if (o.limits)
-		show_limits(&o);
-	else if (!o.pid)
-		run_command(&o, argv + optind);
-	else if (!o.all)
-		treat(&o, o.pid, false);
-	else if (!each_thread(o.pid, treat_thread, &o, o.set))
-		refused(o.pid, ESRCH);
+		return lottery_currency(argc - 1, argv + 1);
+	opts_parse(&lottery_opts, argc, argv);
+	check(argc, argv, o);
+	if (o->limits)
+		show_limits(o);
+	else if (!o->pid)
+		run_command(o, argv + optind);
+	else if (!o->all)
+		treat(o, o->pid, false);
+	else if (!each_thread(o->pid, treat_thread, o, o->set))
+		refused(o->pid, ESRCH);
 	finish_output();
 	return EXIT_GOOD;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery_currency.c - lottery currency: tickets that are backed by others. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "cgroup.h"
@@ -20,41 +20,25 @@ struct options {
 	u32 tickets;		/* to join the class with, 0 when it is in it */
 };
 
-static void parse(int argc, char **argv, struct options *o, const char *usage)
-{
-	static const struct option longs[] = {
-		{ "backing", required_argument, NULL, 'b' },
-		{ "group", required_argument, NULL, 'g' },
-		{ "tickets", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct options options;
 
-	while ((c = getopt_long(argc, argv, "+:b:g:t:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'b':
-			o->backing = (u32)args_number("--backing", optarg, 0,
-						      LOTTERY_TICKETS_MAX);
-			o->backed = true;
-			break;
-		case 'g':
-			o->group = optarg;
-			break;
-		case 't':
-			o->tickets = (u32)args_number("--tickets", optarg, 1,
-						      LOTTERY_TICKETS_MAX);
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-}
+static const struct opt rows[] = {
+	OPT('b', "--backing", "TICKETS", NUMBER(options.backing, 0, LOTTERY_TICKETS_MAX, 0),
+	    "1..1000000 to share; for a cgroup 0, too: it is no currency",
+	    .given = &options.backed),
+	OPT('g', "--group", "GROUP", TEXT(options.group, NULL),
+	    "a cgroup, from " CGROUP_ROOT " on or with its whole path"),
+	OPT('t', "--tickets", "TICKETS", NUMBER(options.tickets, 1, LOTTERY_TICKETS_MAX, 0),
+	    "%r within it, if the caller is not in the class"),
+	{ }
+};
+
+const struct opts currency_opts = {
+	.usage = "\nOptions of currency:\n",
+	.rows = rows,
+	.command = true,
+	.whole = &lottery_opts,
+};
 
 static void check(int argc, char **argv, const struct options *o)
 {
@@ -119,20 +103,20 @@ static int change_or_show(const struct options *o)
 	return EXIT_GOOD;
 }
 
-int lottery_currency(int argc, char **argv, const char *usage)
+int lottery_currency(int argc, char **argv)
 {
-	struct options o = { };
+	const struct options *o = &options;
 
-	parse(argc, argv, &o, usage);
-	check(argc, argv, &o);
-	if (o.group)
-		return change_or_show(&o);
-	if (o.tickets) {
+	opts_parse(&currency_opts, argc, argv);
+	check(argc, argv, o);
+	if (o->group)
+		return change_or_show(o);
+	if (o->tickets) {
 		lottery_require();
-		if (lottery_join(0, o.tickets, 0))
+		if (lottery_join(0, o->tickets, 0))
 			die(EXIT_FAILED, LOTTERY_DENIED);
 	}
-	if (currency_make(o.backing))
+	if (currency_make(o->backing))
 		die(EXIT_FAILED, errno == EPERM ?
 		    "more tickets than it has need CAP_SYS_NICE (be root)" : "%s",
 		    strerror(errno));

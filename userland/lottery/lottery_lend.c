@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery_lend.c - lottery lend: a command whose tickets work while it waits. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,51 +21,37 @@ struct options {
 	u64 timeout_ns;
 };
 
-static void add_borrower(struct options *o, const char *text)
+static struct options options;
+
+static void add_borrower(const struct opt *row, const char *text)
 {
-	if (o->count == LOTTERY_LOANS_MAX)
-		die(EXIT_USAGE, "--to: more than %u tasks", LOTTERY_LOANS_MAX);
-	o->to[o->count++] = (pid_t)args_number("--to", text, 1, 1 << 30);
+	if (options.count == LOTTERY_LOANS_MAX)
+		die(EXIT_USAGE, "%s: more than %u tasks", row->name, LOTTERY_LOANS_MAX);
+	options.to[options.count++] = (pid_t)args_number(row->name, text, 1, 1 << 30);
 }
 
-static void parse(int argc, char **argv, struct options *o, const char *usage)
-{
-	static const struct option longs[] = {
-		{ "to", required_argument, NULL, 'o' },
-		{ "amount", required_argument, NULL, 'a' },
-		{ "timeout", required_argument, NULL, 'T' },
-		{ "tickets", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static const struct opt rows[] = {
+	OPT(0, "--to", "PID", CALL(add_borrower),
+	    "a thread that the command waits for; up to 8 times"),
+	OPT(0, "--amount", "TICKETS", NUMBER(options.amount, 1, LOTTERY_TICKETS_MAX, 0),
+	    "%r to each (all that the command has)"),
+	OPT(0, "--timeout", "S", SCALED(options.timeout_ns, 1, LEND_MAX_S, 0, NSEC_PER_SEC),
+	    "%r seconds, after which it lends no more (none)"),
+	OPT('t', "--tickets", "TICKETS", NUMBER(options.tickets, 1, LOTTERY_TICKETS_MAX, 0),
+	    "%r of its own, if the caller has none"),
+	{ }
+};
 
-	while ((c = getopt_long(argc, argv, "+:t:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			add_borrower(o, optarg);
-			break;
-		case 'a':
-			o->amount = (u32)args_number("--amount", optarg, 1,
-						     LOTTERY_TICKETS_MAX);
-			break;
-		case 'T':
-			o->timeout_ns = args_number("--timeout", optarg, 1, LEND_MAX_S) *
-					NSEC_PER_SEC;
-			break;
-		case 't':
-			o->tickets = (u32)args_number("--tickets", optarg, 1,
-						      LOTTERY_TICKETS_MAX);
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
+const struct opts lend_opts = {
+	.usage = "\nOptions of lend:\n",
+	.rows = rows,
+	.command = true,
+	.whole = &lottery_opts,
+};
+
+static void parse(int argc, char **argv, const struct options *o)
+{
+	opts_parse(&lend_opts, argc, argv);
 	if (!o->count)
 		die(EXIT_USAGE, "lend: --to PID is missing");
 	if (optind == argc)
@@ -87,27 +72,27 @@ static void __noreturn refused(pid_t pid)
 	}
 }
 
-int lottery_lend(int argc, char **argv, const char *usage)
+int lottery_lend(int argc, char **argv)
 {
-	struct options o = { };
+	const struct options *o = &options;
 	unsigned int i;
 
-	parse(argc, argv, &o, usage);
-	if (o.tickets) {
+	parse(argc, argv, o);
+	if (o->tickets) {
 		lottery_require();
-		if (lottery_join(0, o.tickets, 0))
+		if (lottery_join(0, o->tickets, 0))
 			die(EXIT_FAILED, LOTTERY_DENIED);
 	}
-	for (i = 0; i < o.count; i++) {
+	for (i = 0; i < o->count; i++) {
 		struct loan_ask ask = {
-			.pid = o.to[i],
-			.tickets = o.amount,
+			.pid = o->to[i],
+			.tickets = o->amount,
 			.flags = LOAN_KEEP,
-			.timeout_ns = o.timeout_ns,
+			.timeout_ns = o->timeout_ns,
 		};
 
 		if (loan_make(&ask))
-			refused(o.to[i]);
+			refused(o->to[i]);
 	}
 	become(argv + optind);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery_top.c - lottery top: its options and its rhythm. */
-#include <getopt.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "clock.h"
 #include "lottery_sched.h"
 #include "top.h"
+#include "verbs.h"
 
 #define DELAY_MAX	3600U
 #define COUNT_MAX	1000000000U
@@ -17,17 +17,6 @@
 #define SCREEN_HOME	"\033[H"
 #define SCREEN_END	"\033[K\n"
 #define SCREEN_REST	"\033[J"
-
-static const char usage[] =
-"Usage: " TOP_SYNOPSIS
-"\n"
-"Show what lottery tickets buy and what tasks get, again and again. On a terminal q ends\n"
-"it, and s sorts by the next key.\n"
-"\n"
-TOP_OPTIONS
-"      --json                one JSON object a look\n"
-"  -h, --help                this text\n"
-"  -V, --version             the version\n";
 
 struct options {
 	u64 delay_ns;
@@ -39,53 +28,28 @@ struct options {
 	const char *trace;	/* NULL: the kernel, now */
 };
 
-static void parse(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "delay", required_argument, NULL, 'd' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "sort", required_argument, NULL, 's' },
-		{ "batch", no_argument, NULL, 'b' },
-		{ "trace", required_argument, NULL, 'T' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct options options;
 
-	while ((c = getopt_long(argc, argv, ":d:n:s:bhV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'd':
-			o->delay_ns = NSEC_PER_USEC *
-				      args_decimal("--delay", optarg, MICRO / 10,
-						   DELAY_MAX * MICRO, "0.1..3600 s");
-			break;
-		case 'n':
-			o->count = (u32)args_number("--count", optarg, 1, COUNT_MAX);
-			break;
-		case 's':
-			o->sort = args_choice("--sort", optarg, top_sorts);
-			break;
-		case 'b':
-			o->batch = true;
-			break;
-		case 'T':
-			o->trace = optarg;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
+static const struct opt rows[] = {
+	OPT('d', "--delay", "S",
+	    DECIMAL(options.delay_ns, MICRO / 10, DELAY_MAX * MICRO, MICRO, NSEC_PER_USEC,
+		    "0.1..3600 s"), "0.1..3600 seconds from one look to the next (%d)"),
+	OPT('n', "--count", "N", NUMBER(options.count, 1, COUNT_MAX, 0),
+	    "end after %r looks (no end)"),
+	OPT('s', "--sort", "KEY", CHOICE(options.sort, top_sorts, 0), "tickets or got (%d)"),
+	OPT('b', "--batch", NULL, FLAG(options.batch),
+	    "plain text; so it is without a terminal anyway"),
+	OPT(0, "--trace", "FILE", TEXT(options.trace, NULL),
+	    "of a recording, as trace-cmd report prints it; - is stdin"),
+	OPT(0, "--json", NULL, FLAG(options.json), "one JSON object a look"),
+	{ }
+};
+
+const struct opts top_opts = {
+	.usage = "\nOptions of top, which q ends on a terminal, and s sorts by the next key:\n",
+	.rows = rows,
+	.whole = &lottery_opts,
+};
 
 static void show(const struct options *o, struct top_look *look, const struct top_look *before)
 {
@@ -185,21 +149,21 @@ static void repeat(struct options *o)
 
 int lottery_top(int argc, char **argv)
 {
-	struct options o = { .delay_ns = NSEC_PER_SEC };
+	struct options *o = &options;
 
-	parse(argc, argv, &o);
-	if (o.trace) {
+	opts_parse(&top_opts, argc, argv);
+	if (o->trace) {
 		struct top_look look = { }, before = { };
 
-		top_trace(o.trace, &look, &before);
-		show(&o, &look, &before);
+		top_trace(o->trace, &look, &before);
+		show(o, &look, &before);
 		return EXIT_GOOD;
 	}
 	if (access(LOTTERY_PROC, F_OK))
 		die(EXIT_UNSUPPORTED, LOTTERY_MISSING);
 	screen_end_well();
-	o.screen = !o.batch && !o.json && screen_open();
+	o->screen = !o->batch && !o->json && screen_open();
 	be_on_time();
-	repeat(&o);
+	repeat(o);
 	return EXIT_GOOD;
 }

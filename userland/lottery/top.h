@@ -102,18 +102,4 @@ unsigned int screen_rows(void);
 /* The next key that is pressed before @until_ns; '\0', and only then, if none is. */
 char screen_key(u64 until_ns);
 
-/* What the help texts of top, and of all of lottery, say of it. */
-#define TOP_SYNOPSIS \
-"lottery top [-d S] [-n N] [-s KEY] [-b] [--json]\n" \
-"       lottery top --trace FILE [-s KEY] [--json]\n"
-#define TOP_OPTIONS \
-"  -d, --delay S             0.1..3600 seconds from one look to the next (1)\n" \
-"  -n, --count N             end after 1..1000000000 looks (no end)\n" \
-"  -s, --sort KEY            tickets or got (tickets)\n" \
-"  -b, --batch               plain text; so it is without a terminal anyway\n" \
-"      --trace FILE          of a recording, as trace-cmd report prints it; - is stdin\n"
-
-/* The subcommand, argv[0] is its name. */
-int lottery_top(int argc, char **argv);
-
 #endif /* LOTTERY_TOP_H */

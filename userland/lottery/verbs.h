@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* verbs.h - lottery lend and lottery currency. */
+/* verbs.h - the verbs of lottery. */
 #ifndef LOTTERY_VERBS_H
 #define LOTTERY_VERBS_H
 
-/* These take what comes after "lottery"; argv[0] is the verb. They become a command. */
-int lottery_lend(int argc, char **argv, const char *usage);
-/* Or show or change a cgroup: then an exit code. */
-int lottery_currency(int argc, char **argv, const char *usage);
+#include "opts.h"
+
+/* Those of all of lottery, whose --help has those of the verbs, too. */
+extern const struct opts lottery_opts, top_opts, lend_opts, currency_opts;
+
+/* They take what comes after "lottery"; argv[0] is the verb. Exit codes. */
+int lottery_top(int argc, char **argv);
+/* This one becomes a command, ... */
+int lottery_lend(int argc, char **argv);
+/* ... and this one, too, or it shows or changes a cgroup. */
+int lottery_currency(int argc, char **argv);
 
 #endif /* LOTTERY_VERBS_H */
