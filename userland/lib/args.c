@@ -168,16 +168,6 @@ void args_no_more(int argc, char *const *argv, int index)
 		die(EXIT_USAGE, "unexpected argument '%s', try --help", argv[index]);
 }
 
-void args_validator(int c, char *const *argv, const char *usage)
-{
-	if (c == 'h')
-		args_help(usage);
-	if (c == 'V')
-		args_version();
-	if (c != 'k')
-		args_refuse(c, argv);
-}
-
 void args_help(const char *text)
 {
 	fputs(text, stdout);

@@ -68,22 +68,6 @@ void __noreturn args_refuse(int c, char *const *argv);
 /* Exits with EXIT_USAGE when operands are left over from @index on. */
 void args_no_more(int argc, char *const *argv, int index);
 
-/* The end of a test program's usage; it has no manual page. */
-#define TEST_USAGE \
-"      --ktap          no effect, the output is always KTAP\n" \
-"  -h, --help          this text\n" \
-"  -V, --version       the version\n" \
-"\n" \
-"The exit status is 0 when all went well, 1 when a test failed, 2 for bad input (and\n" \
-"nothing was changed), 3 when the kernel or the machine lacks what is tested, 4 when\n" \
-"this machine can run none of the tests.\n"
-
-/*
- * What the validators have in common, from getopt_long: 'k' for --ktap, which has no
- * effect, 'h' for --help and 'V' for --version; anything else is refused as above.
- */
-void args_validator(int c, char *const *argv, const char *usage);
-
 void __noreturn args_help(const char *text);
 void __noreturn args_version(void);
 

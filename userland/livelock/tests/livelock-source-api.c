@@ -4,7 +4,6 @@
  * what it does. No card receives: all that is due is lost at the card's tail.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "clock.h"
 #include "kmod.h"
 #include "ktap.h"
+#include "opts.h"
 #include "procfs.h"
 #include "rate.h"
 #include "source.h"
@@ -24,7 +24,13 @@
 #define RUN_PPS		20000U
 #define RUN_FRAMES	(RUN_PPS / 1000 * RUN_MS)
 
-static const char usage[] =
+static const struct opt rows[] = {
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: livelock-source-api [options]\n"
 "\n"
 "Test the controls of nll_source: what they refuse, what they take, what that does.\n"
@@ -32,8 +38,10 @@ static const char usage[] =
 "changed while it runs, the lag is waited for, a sender that is taken away stops the\n"
 "run. All frames are lost at the card. It takes all of the machine's cards (82540EM)\n"
 "from their drivers: for a virtual machine. The output is KTAP.\n"
-"\n"
-TEST_USAGE;
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+};
 
 /* What one write should come to; in the tests' tables. */
 struct attempt {
@@ -317,31 +325,12 @@ static void set_up(void)
 	source_clear();
 }
 
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
-
 int main(int argc, char **argv)
 {
 	struct ktap k;
 
 	args_init("livelock-source-api");
-	parse(argc, argv);
+	opts_parse(&opts, argc, argv);
 	set_up();
 	ktap_start(&k, 2);
 	ktap_group(&k, "refusals", refusals, ARRAY_SIZE(refusals));

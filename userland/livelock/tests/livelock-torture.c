@@ -4,7 +4,6 @@
  * in, and see that frames flow again each time.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "clock.h"
 #include "kmod.h"
 #include "ktap.h"
+#include "opts.h"
 #include "source.h"
 #include "torture.h"
 
@@ -44,7 +44,40 @@
 #define PAGES_ROUNDS	10U
 #define PAGES_CALM	2U
 
-static const char usage[] =
+static struct torture t;
+
+static const struct opt rows[] = {
+	OPT('t', "--seconds", "N", NUMBER(t.seconds, 1, SECONDS_MAX, 10), "how long (%d)"),
+	OPT(0, "--changes", "N", NUMBER(t.changes, 0, CHANGES_MAX, 0),
+	    "and until so many changes were made (%d)"),
+	OPT(0, "--switches", "N", NUMBER(t.switches, 0, CHANGES_MAX, 0),
+	    "and until the governor has switched so often (%d)"),
+	OPT(0, "--pulses", NULL, FLAG(t.pulses),
+	    "frames come for 20 ms, three times as many as on the average, and\n"
+	    "none for 40 ms, so that the governor switches more often"),
+	OPT(0, "--seldom", "N", NUMBER(t.seldom, 1, SELDOM_MAX, SELDOM),
+	    "so much less often are those for which frames wait a second (%d)"),
+	OPT('r', "--pps", "N", NUMBER(t.pps, 1, PPS_MAX, 0),
+	    "frames a second, all ports together; without it, ten times\n"
+	    "what the machine takes, which is measured first"),
+	OPT(0, "--tick", "US", NUMBER(t.tick_us, 1, TICK_MAX, 50),
+	    "frames that are due within it leave together (%d)"),
+	OPT(0, "--within", "MS", SCALED(t.within_ns, 1, WITHIN_MS_MAX, 100, NSEC_PER_MSEC),
+	    "how soon they flow again (%d); not counted is the second for\n"
+	    "which QEMU's card takes nothing after its receiver was enabled"),
+	OPT('D', "--driver", "NAME", TEXT(t.driver, DRIVER),
+	    "the driver (%d); another one has no modes of its own"),
+	OPT(0, "--all-modes", NULL, FLAG(t.all_modes),
+	    "also those in which a flooded CPU livelocks: interrupt, off"),
+	OPT(0, "--no-pages", NULL, FLAG(t.no_pages),
+	    "do not count pages, as where KASAN keeps what was freed"),
+	OPT(0, "--seed", "N", NUMBER(t.random.state, 0, UINT64_MAX, 1), "of the order (%d)"),
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: livelock-torture [options]\n"
 "\n"
 "Load a driver for the first half of the machine's cards (82540EM), nll_source for\n"
@@ -54,46 +87,9 @@ static const char usage[] =
 "flood in. What is not allowed must be refused and change nothing, after each change\n"
 "frames must flow; ports of napi_livelock send as well, by netpoll too (netconsole), and\n"
 "at the end no memory may be lost. The output is KTAP.\n"
-"\n"
-"  -t, --seconds N     how long (10)\n"
-"      --changes N     and until so many changes were made (0)\n"
-"      --switches N    and until the governor has switched so often (0)\n"
-"      --pulses        frames come for 20 ms, three times as many as on the average, and\n"
-"                      none for 40 ms, so that the governor switches more often\n"
-"      --seldom N      so much less often are those for which frames wait a second (8)\n"
-"  -r, --pps N         frames a second, all ports together; without it, ten times\n"
-"                      what the machine takes, which is measured first\n"
-"      --tick US       frames that are due within it leave together (50)\n"
-"      --within MS     how soon they flow again (100); not counted is the second for\n"
-"                      which QEMU's card takes nothing after its receiver was enabled\n"
-"  -D, --driver NAME   the driver (napi_livelock); another one has no modes of its own\n"
-"      --all-modes     also those in which a flooded CPU livelocks: interrupt, off\n"
-"      --no-pages      do not count pages, as where KASAN keeps what was freed\n"
-"      --seed N        of the order (1)\n"
-TEST_USAGE;
-
-enum {
-	OPT_WITHIN = 256, OPT_TICK, OPT_ALL_MODES, OPT_NO_PAGES, OPT_SEED, OPT_CHANGES,
-	OPT_SWITCHES, OPT_SELDOM, OPT_PULSES,
-};
-
-static const struct option longs[] = {
-	{ "seconds", required_argument, NULL, 't' },
-	{ "changes", required_argument, NULL, OPT_CHANGES },
-	{ "switches", required_argument, NULL, OPT_SWITCHES },
-	{ "pulses", no_argument, NULL, OPT_PULSES },
-	{ "seldom", required_argument, NULL, OPT_SELDOM },
-	{ "pps", required_argument, NULL, 'r' },
-	{ "tick", required_argument, NULL, OPT_TICK },
-	{ "within", required_argument, NULL, OPT_WITHIN },
-	{ "driver", required_argument, NULL, 'D' },
-	{ "all-modes", no_argument, NULL, OPT_ALL_MODES },
-	{ "no-pages", no_argument, NULL, OPT_NO_PAGES },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "ktap", no_argument, NULL, 'k' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ }
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
 };
 
 struct flow {
@@ -409,79 +405,11 @@ static int torture(struct torture *t)
 }
 
 /* How long, and of what how much. */
-static bool parse_amounts(int c, struct torture *t)
-{
-	switch (c) {
-	case 't':
-		t->seconds = args_number("seconds", optarg, 1, SECONDS_MAX);
-		return true;
-	case OPT_CHANGES:
-		t->changes = args_number("changes", optarg, 0, CHANGES_MAX);
-		return true;
-	case OPT_SWITCHES:
-		t->switches = args_number("switches", optarg, 0, CHANGES_MAX);
-		return true;
-	case OPT_SELDOM:
-		t->seldom = args_number("seldom", optarg, 1, SELDOM_MAX);
-		return true;
-	case OPT_PULSES:
-		t->pulses = true;
-		return true;
-	}
-	return false;
-}
-
-static void parse(int argc, char **argv, struct torture *t)
-{
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":t:r:D:hV", longs, NULL)) != -1) {
-		if (parse_amounts(c, t))
-			continue;
-		switch (c) {
-		case 'r':
-			t->pps = args_number("pps", optarg, 1, PPS_MAX);
-			break;
-		case OPT_TICK:
-			t->tick_us = args_number("tick", optarg, 1, TICK_MAX);
-			break;
-		case OPT_WITHIN:
-			t->within_ns = NSEC_PER_MSEC *
-				       args_number("within", optarg, 1, WITHIN_MS_MAX);
-			break;
-		case 'D':
-			t->driver = optarg;
-			break;
-		case OPT_ALL_MODES:
-			t->all_modes = true;
-			break;
-		case OPT_NO_PAGES:
-			t->no_pages = true;
-			break;
-		case OPT_SEED:
-			t->random.state = args_number("seed", optarg, 0, UINT64_MAX);
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-	t->ours = !strcmp(t->driver, DRIVER);
-}
-
 int main(int argc, char **argv)
 {
-	struct torture t = {
-		.driver = DRIVER,
-		.seconds = 10,
-		.seldom = SELDOM,
-		.tick_us = 50,
-		.within_ns = 100 * NSEC_PER_MSEC,
-		.random = { .state = 1 },
-	};
-
 	args_init("livelock-torture");
-	parse(argc, argv, &t);
+	opts_parse(&opts, argc, argv);
+	t.ours = !strcmp(t.driver, DRIVER);
 	set_up(&t);
 	return torture(&t);
 }

@@ -2,7 +2,6 @@
 /* nll-ports.c - sockets that nobody reads, and datagrams for one port after the other. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +10,7 @@
 
 #include "args.h"
 #include "clock.h"
+#include "opts.h"
 #include "types.h"
 
 #define PORTS_MAX	60000U
@@ -21,66 +21,27 @@
 /* The least that there is: a few datagrams fill it. */
 #define RCVBUF		1
 
-static const char usage[] =
+static u64 first, ports, times, pps;
+static const char *to;
+
+static const struct opt rows[] = {
+	OPT('p', "--port", "PORT", NUMBER(first, 1, 65535, 20000), "the first one, %r (%d)"),
+	OPT('n', "--ports", "N", NUMBER(ports, 1, PORTS_MAX, 1), "how many, %r (%d)"),
+	OPT(0, "--send", "IP", TEXT(to, NULL), "send there"),
+	OPT(0, "--times", "N", NUMBER(times, 1, TIMES_MAX, 1), "how often to each port, %r (%d)"),
+	OPT(0, "--pps", "N", NUMBER(pps, 1, PPS_MAX, 2000), "how many a second, %r (%d)"),
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: nll-ports [options]\n"
 "\n"
 "Open UDP sockets that nobody reads, say so, and wait to be killed; or send datagrams to\n"
 "their ports, one after the other.\n"
-"\n"
-"  -p, --port PORT    the first one, 1..65535 (20000)\n"
-"  -n, --ports N      how many, 1..60000 (1)\n"
-"      --send IP      send there\n"
-"      --times N      how often to each port, 1..1000 (1)\n"
-"      --pps N        how many a second, 1..1000000 (2000)\n"
-"  -h, --help         this text\n"
-"  -V, --version      the version\n";
-
-static u64 first = 20000, ports = 1, times = 1, pps = 2000;
-static const char *to;
-
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "port", required_argument, NULL, 'p' },
-		{ "ports", required_argument, NULL, 'n' },
-		{ "send", required_argument, NULL, 's' },
-		{ "times", required_argument, NULL, 't' },
-		{ "pps", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":p:n:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'p':
-			first = args_number("port", optarg, 1, 65535);
-			break;
-		case 'n':
-			ports = args_number("ports", optarg, 1, PORTS_MAX);
-			break;
-		case 's':
-			to = optarg;
-			break;
-		case 't':
-			times = args_number("times", optarg, 1, TIMES_MAX);
-			break;
-		case 'r':
-			pps = args_number("pps", optarg, 1, PPS_MAX);
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	args_no_more(argc, argv, optind);
-	if (first + ports > 65536)
-		die(EXIT_USAGE, "ports %llu from %llu on: the last one is 65535", ports, first);
-}
+"\n",
+	.rows = rows,
+};
 
 static int udp_socket(void)
 {
@@ -137,7 +98,9 @@ static void send_to_ports(void)
 int main(int argc, char **argv)
 {
 	args_init("nll-ports");
-	parse(argc, argv);
+	opts_parse(&opts, argc, argv);
+	if (first + ports > 65536)
+		die(EXIT_USAGE, "ports %llu from %llu on: the last one is 65535", ports, first);
 	if (to)
 		send_to_ports();
 	else

@@ -2,7 +2,6 @@
 /* nll-stick.c - stop the transmitter of an 82540EM behind the back of its driver. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,20 +9,12 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "opts.h"
 #include "types.h"
 
 #define REGISTERS	0x20000
 #define TCTL		0x400
 #define TCTL_EN		2U
-
-static const char usage[] =
-"Usage: nll-stick DIRECTORY\n"
-"\n"
-"Stop the transmitter of an 82540EM behind the back of its driver: clear TCTL.EN\n"
-"through the file resource0 of its directory in sysfs. For a virtual machine.\n"
-"\n"
-"  -h, --help     this text\n"
-"  -V, --version  the version\n";
 
 static void stick(const char *directory)
 {
@@ -45,27 +36,21 @@ static void stick(const char *directory)
 	close(fd);
 }
 
+static const struct opts opts = {
+	.usage =
+"Usage: nll-stick DIRECTORY\n"
+"\n"
+"Stop the transmitter of an 82540EM behind the back of its driver: clear TCTL.EN\n"
+"through the file resource0 of its directory in sysfs. For a virtual machine.\n"
+"\n",
+	.rows = (const struct opt []){ { } },
+	.operands = OPERANDS_ANY,
+};
+
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
 	args_init("nll-stick");
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	if (optind + 1 != argc)
+	if (opts_parse(&opts, argc, argv) + 1 != argc)
 		die(EXIT_USAGE, "one directory is needed; see nll-stick --help");
 	stick(argv[optind]);
 	return EXIT_GOOD;

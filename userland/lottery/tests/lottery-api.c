@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery-api.c - the class's interface: refusals first, then the rest. */
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "affinity.h"
 #include "api.h"
 #include "args.h"
+#include "opts.h"
 
 #define GROUPS	(API_REFUSAL_GROUPS + 4)
 
-static const char usage[] =
+static const struct opt rows[] = {
+	OPT(0, "--reads", "N", NUMBER(api.reads, 1, 1000000000, 100000),
+	    "reads of /proc/sched_lottery in a row (%d)"),
+	OPT(0, "--sysrq", NULL, FLAG(api.sysrq),
+	    "test SysRq-n as well, which sets every task of the machine\n"
+	    "to SCHED_OTHER: for a virtual machine"),
+	OPT(0, "--cpu", "CPU", CALL_TO(cpu_option, api.cpu),
+	    "where its tasks run (the first that is allowed)"),
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: lottery-api [options]\n"
 "\n"
 "Test the interface of SCHED_LOTTERY: what it refuses, what it takes, what that\n"
@@ -18,43 +31,10 @@ static const char usage[] =
 "changed: for a SCHED_OTHER task, a sleeping and a runnable lottery task, and an\n"
 "unprivileged caller. The output is KTAP. Needs root, and no other lottery tasks that\n"
 "start or stop meanwhile.\n"
-"\n"
-"      --reads N       reads of /proc/sched_lottery in a row (100000)\n"
-"      --sysrq         test SysRq-n as well, which sets every task of the machine\n"
-"                      to SCHED_OTHER: for a virtual machine\n"
-"      --cpu CPU       where its tasks run (the first that is allowed)\n"
-TEST_USAGE;
-
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "reads", required_argument, NULL, 'r' },
-		{ "sysrq", no_argument, NULL, 's' },
-		{ "cpu", required_argument, NULL, 'c' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'r':
-			api.reads = args_number("--reads", optarg, 1, 1000000000);
-			break;
-		case 's':
-			api.sysrq = true;
-			break;
-		case 'c':
-			api.cpu = cpu_argument(optarg);
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+};
 
 int main(int argc, char **argv)
 {
@@ -64,9 +44,8 @@ int main(int argc, char **argv)
 	args_init("lottery-api");
 	if (argc == 2 && !strcmp(argv[1], API_WAIT_VERB))
 		return api_wait_verb();
-	api.reads = 100000;
 	api.cpu = first_cpu();
-	parse(argc, argv);
+	opts_parse(&opts, argc, argv);
 	lottery_require();
 	if (geteuid())
 		die(EXIT_FAILED, "be root: the tests drop privileges");

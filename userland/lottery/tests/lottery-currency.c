@@ -22,10 +22,7 @@ static const char usage[] =
 "cpu.lottery.tickets, and a process that asked for that, and what their members get of\n"
 "it. The output is KTAP. Needs root, cgroups of version 2, and no other lottery tasks\n"
 "that start or stop meanwhile.\n"
-"\n"
-"      --window-ms MS  time in which shares are counted (2000)\n"
-"      --cpu CPU       where its tasks run (the first that is allowed)\n"
-TEST_USAGE;
+"\n";
 
 /* The other way to say it. */
 static long result_of(int error)
@@ -186,9 +183,8 @@ int main(int argc, char **argv)
 	struct ktap k;
 
 	args_init("lottery-currency");
-	theatre.window_ns = 2 * NSEC_PER_SEC;
 	theatre.slack = 0.01;
-	theatre_parse(argc, argv, usage);
+	theatre_parse(argc, argv, usage, 2000);
 	lottery_require();
 	if (!cgroups_usable())
 		die(EXIT_SKIPPED, CGROUP_MISSING);

@@ -18,10 +18,7 @@ static const char usage[] =
 "tasks that they name, to the owners of priority inheritance mutexes, and how loans\n"
 "end. The output is KTAP. Needs root, and no other lottery tasks that start or stop\n"
 "meanwhile.\n"
-"\n"
-"      --window-ms MS  time in which shares are counted (1000)\n"
-"      --cpu CPU       where its tasks run (the first that is allowed)\n"
-TEST_USAGE;
+"\n";
 
 /* A fair task has, beside its turns, what the fair server gives to fair tasks. */
 #define SERVER_PART	0.06
@@ -150,9 +147,8 @@ int main(int argc, char **argv)
 	struct ktap k;
 
 	args_init("lottery-lend");
-	theatre.window_ns = NSEC_PER_SEC;
 	theatre.slack = SERVER_PART;
-	theatre_parse(argc, argv, usage);
+	theatre_parse(argc, argv, usage, 1000);
 	lottery_require();
 	theatre_open();
 	ktap_start(&k, LEND_GROUPS);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery-smp.c - the class on several CPUs: places, turns, shares. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,30 +7,8 @@
 #include "args.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
+#include "opts.h"
 #include "smp.h"
-
-static const char usage[] =
-"Usage: lottery-smp [options] [GROUP...]\n"
-"\n"
-"Test SCHED_LOTTERY on 2 to 4 CPUs, the first 4 of more. The output is KTAP. Needs\n"
-"root, and 4 CPUs for all groups but the first three. The sums of two CPUs may differ\n"
-"by the tickets of the greatest task and a sixteenth of the mean, at the latest 10\n"
-"seconds after a change. The groups, the first three by default:\n"
-"\n"
-"  balance         idle CPUs get work, the sums of tickets balance\n"
-"  affinity        affinity holds at all times, bound tasks share their CPU while\n"
-"                  others are busy, a real-time task drives a task to a free CPU\n"
-"  hotplug         CPUs go offline and come back\n"
-"  turns           nobody can make a turn last\n"
-"  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
-"  shares          several CPUs are shared as tickets say\n"
-"  core            so is a core of two threads under core scheduling\n"
-"\n"
-"      --seconds S     of the longer tests (5)\n"
-"      --seed N        of what is random (1)\n"
-"      --no-hotplug    all CPUs stay online\n"
-"      --json          what was measured as JSON instead; not every group can\n"
-TEST_USAGE;
 
 struct group {
 	const char *name;
@@ -85,40 +62,40 @@ static void choose(struct choice *choice, char **names)
 	}
 }
 
-static void parse(int argc, char **argv, struct choice *choice)
-{
-	static const struct option longs[] = {
-		{ "seconds", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'r' },
-		{ "no-hotplug", no_argument, NULL, 'n' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct choice choice;
 
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			smp.seconds = (u32)args_number("--seconds", optarg, 1, 3600);
-			break;
-		case 'r':
-			smp.random.state = args_number("--seed", optarg, 0, ~0ULL);
-			break;
-		case 'n':
-			smp.hotplug = false;
-			break;
-		case 'j':
-			choice->json = true;
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	choose(choice, argv + optind);
-}
+static const struct opt rows[] = {
+	OPT(0, "--seconds", "S", NUMBER(smp.seconds, 1, 3600, 5), "of the longer tests (%d)"),
+	OPT(0, "--seed", "N", NUMBER(smp.random.state, 0, ~0ULL, 1), "of what is random (%d)"),
+	OPT(0, "--no-hotplug", NULL, SETS(smp.hotplug, false), "all CPUs stay online"),
+	OPT(0, "--json", NULL, FLAG(choice.json),
+	    "what was measured as JSON instead; not every group can"),
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
+"Usage: lottery-smp [options] [GROUP...]\n"
+"\n"
+"Test SCHED_LOTTERY on 2 to 4 CPUs, the first 4 of more. The output is KTAP. Needs\n"
+"root, and 4 CPUs for all groups but the first three. The sums of two CPUs may differ\n"
+"by the tickets of the greatest task and a sixteenth of the mean, at the latest 10\n"
+"seconds after a change. The groups, the first three by default:\n"
+"\n"
+"  balance         idle CPUs get work, the sums of tickets balance\n"
+"  affinity        affinity holds at all times, bound tasks share their CPU while\n"
+"                  others are busy, a real-time task drives a task to a free CPU\n"
+"  hotplug         CPUs go offline and come back\n"
+"  turns           nobody can make a turn last\n"
+"  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
+"  shares          several CPUs are shared as tickets say\n"
+"  core            so is a core of two threads under core scheduling\n"
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+	.operands = OPERANDS_ANY,
+};
 
 static void find_cpus(const struct choice *choice)
 {
@@ -161,12 +138,11 @@ static int test(const struct choice *choice)
 
 int main(int argc, char **argv)
 {
-	struct choice choice = { };
 	struct lottery_state state;
 
 	args_init("lottery-smp");
-	smp = (struct smp){ .seconds = 5, .hotplug = true, .random.state = 1 };
-	parse(argc, argv, &choice);
+	smp.hotplug = true;
+	choose(&choice, argv + opts_parse(&opts, argc, argv));
 	lottery_require();
 	if (geteuid())
 		die(EXIT_FAILED, "be root: the tests take CPUs offline");

@@ -4,7 +4,6 @@
  * exec, exit, stop and continue at random; no task may be lost.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "clock.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
+#include "opts.h"
 #include "torture.h"
 
 #define CPUS_MIN	2U
@@ -24,7 +24,27 @@
 /* Above what the workers may have. */
 #define DISTURBER_PRIORITY	40
 
-static const char usage[] =
+static struct torture x = { .hotplug = true };
+
+static const struct opt rows[] = {
+	OPT(0, "--seconds", "S", NUMBER(x.seconds, 1, 86400, 10),
+	    "how long (%d); settling takes some more"),
+	OPT(0, "--operations", "N", NUMBER(x.operations, 1, OPERATIONS_MAX, 0),
+	    "end when so many are done; fewer in S seconds is a failure. The\n"
+	    "changes and reads of a task count that the kernel serves, and\n"
+	    "what it is told to do, not hotplug and moves between cgroups"),
+	OPT(0, "--pause", "US", NUMBER(x.pause_us, 1, PAUSE_MAX_US, 1000),
+	    "between two operations, at most (%d)"),
+	OPT(0, "--seed", "N", NUMBER(x.seed, 0, ~0ULL, 1), "of what is random (%d)"),
+	OPT(0, "--tasks", "N", NUMBER(x.tasks, 2, TORTURE_TASKS_MAX, 0),
+	    "%r (4 for each CPU)"),
+	OPT(0, "--no-hotplug", NULL, SETS(x.hotplug, false), "all CPUs stay online"),
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: lottery-torture [options]\n"
 "\n"
 "Change policy, tickets, quantum, nice value, affinity and cgroup of lottery tasks at\n"
@@ -32,63 +52,12 @@ static const char usage[] =
 "inheritance mutex and exit, and take CPUs offline and online. None is real-time for\n"
 "more than a fifth of a second at a time. Then every task must get ahead and exit, and\n"
 "nothing may be left in the run queues. The output is KTAP. Needs root and 2 CPUs.\n"
-"\n"
-"      --seconds S     how long (10); settling takes some more\n"
-"      --operations N  end when so many are done; fewer in S seconds is a failure. The\n"
-"                      changes and reads of a task count that the kernel serves, and\n"
-"                      what it is told to do, not hotplug and moves between cgroups\n"
-"      --pause US      between two operations, at most (1000)\n"
-"      --seed N        of what is random (1)\n"
-"      --tasks N       2..256 (4 for each CPU)\n"
-"      --no-hotplug    all CPUs stay online\n"
-TEST_USAGE;
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+};
 
 static u64 unplugged;		/* what has to be online again in the end */
-
-static void parse(int argc, char **argv, struct torture *x)
-{
-	static const struct option longs[] = {
-		{ "seconds", required_argument, NULL, 's' },
-		{ "operations", required_argument, NULL, 'o' },
-		{ "pause", required_argument, NULL, 'p' },
-		{ "seed", required_argument, NULL, 'r' },
-		{ "tasks", required_argument, NULL, 't' },
-		{ "no-hotplug", no_argument, NULL, 'n' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			x->seconds = (u32)args_number("--seconds", optarg, 1, 86400);
-			break;
-		case 'o':
-			x->operations = args_number("--operations", optarg, 1,
-						    OPERATIONS_MAX);
-			break;
-		case 'p':
-			x->pause_us = (u32)args_number("--pause", optarg, 1, PAUSE_MAX_US);
-			break;
-		case 'r':
-			x->seed = args_number("--seed", optarg, 0, ~0ULL);
-			break;
-		case 't':
-			x->tasks = (u32)args_number("--tasks", optarg, 2,
-						    TORTURE_TASKS_MAX);
-			break;
-		case 'n':
-			x->hotplug = false;
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
 
 static void start_workers(struct torture *x)
 {
@@ -318,13 +287,12 @@ static int torture(struct torture *x)
 
 int main(int argc, char **argv)
 {
-	struct torture x = { .seconds = 10, .pause_us = 1000, .seed = 1, .hotplug = true };
 	int code;
 
 	args_init("lottery-torture");
 	if (argc == 5 && !strcmp(argv[1], TORTURE_RESUME))
 		return worker_resume(argv);
-	parse(argc, argv, &x);
+	opts_parse(&opts, argc, argv);
 	lottery_require();
 	if (geteuid())
 		die(EXIT_FAILED, "be root: CPUs are taken offline and cgroups made");

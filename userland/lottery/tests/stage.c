@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stage.c - tasks that do what they are told, and what they get. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -14,38 +13,27 @@
 #include "lottery_currency.h"
 #include "lottery_proc.h"
 #include "lottery_sched.h"
+#include "opts.h"
 #include "stage.h"
 #include "work.h"
 
 struct theatre theatre;
 
-void theatre_parse(int argc, char **argv, const char *usage)
+void theatre_parse(int argc, char **argv, const char *usage, u32 window_ms)
 {
-	static const struct option longs[] = {
-		{ "window-ms", required_argument, NULL, 'w' },
-		{ "cpu", required_argument, NULL, 'c' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
+	const struct opt rows[] = {
+		OPT(0, "--window-ms", "MS",
+		    SCALED(theatre.window_ns, 1, 100000, window_ms, NSEC_PER_MSEC),
+		    "time in which shares are counted (%d)"),
+		OPT(0, "--cpu", "CPU", CALL_TO(cpu_option, theatre.cpu),
+		    "where its tasks run (the first that is allowed)"),
+		KTAP_OPT,
 		{ }
 	};
-	int c;
+	const struct opts opts = { .usage = usage, .rows = rows, .tail = TEST_TAIL };
 
 	theatre.cpu = first_cpu();
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'w':
-			theatre.window_ns = args_number("--window-ms", optarg, 1, 100000) *
-					    NSEC_PER_MSEC;
-			break;
-		case 'c':
-			theatre.cpu = cpu_argument(optarg);
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
+	opts_parse(&opts, argc, argv);
 }
 
 void theatre_open(void)

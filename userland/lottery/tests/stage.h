@@ -28,7 +28,7 @@ struct theatre {
 extern struct theatre theatre;
 
 /* Its options, for a test program that has no others. */
-void theatre_parse(int argc, char **argv, const char *usage);
+void theatre_parse(int argc, char **argv, const char *usage, u32 window_ms);
 /* The first CPU, and another one if there is; the caller is bound to the first. */
 void theatre_open(void);
 

@@ -19,7 +19,7 @@
 
 #define NOBODY		65534
 
-struct api api = { .disk = "nullb0" };
+struct api api;
 
 const char *const drop_names[] = {
 	"root without capabilities", "another user", "root of a user namespace", NULL

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /* wrais-api.c - the interfaces of privileged I/O: refusals first, then the rest. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "api.h"
 #include "args.h"
+#include "opts.h"
 #include "validate.h"
 
-static const char usage[] =
+static const struct opt rows[] = {
+	OPT('D', "--disk", "DEV", TEXT(api.disk, "nullb0"),
+	    "read this disk, with bfq, to see whose requests are raised\n(%d); nothing is written"),
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: wrais-api [options]\n"
 "\n"
 "Test the interfaces of privileged I/O: the real-time I/O class, the switches\n"
@@ -17,40 +25,17 @@ static const char usage[] =
 "privileged: each must get its error and change nothing. Parts that the kernel was\n"
 "built without are skipped. The output is KTAP. Switches and numbers are put back at\n"
 "the end. Needs root.\n"
-"\n"
-"  -D, --disk DEV      read this disk, with bfq, to see whose requests are raised\n"
-"                      (nullb0); nothing is written\n"
-TEST_USAGE;
-
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "disk", required_argument, NULL, 'D' },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":D:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'D':
-			api.disk = optarg;
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-	args_no_more(argc, argv, optind);
-}
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+};
 
 int main(int argc, char **argv)
 {
 	struct ktap k;
 
 	args_init("wrais-api");
-	parse(argc, argv);
+	opts_parse(&opts, argc, argv);
 	wrais_require();
 	if (geteuid())
 		die(EXIT_FAILED, "be root: the tests drop privileges");

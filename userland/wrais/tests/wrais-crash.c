@@ -14,7 +14,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,32 +24,13 @@
 #include "clock.h"
 #include "diskfile.h"
 #include "ioprio.h"
+#include "opts.h"
 #include "random.h"
 
 #define WRITERS_MAX	32U
 #define RECORD		4096U
 #define PROMISE		4096U
 #define PROMISE_MAGIC	0x5052414953435241ULL
-
-static const char usage[] =
-"Usage: wrais-crash --dir DIR --disk DEV [options]\n"
-"\n"
-"Append records to files, one file a writer, sync them now and then, and note on\n"
-"another partition of the same disk what fsync has promised: 4 KiB a writer. Each\n"
-"writer also makes, renames and removes small files.\n"
-"\n"
-"  -d, --dir DIR       where the files are; wN and sN-M there are overwritten\n"
-"  -D, --disk DEV      the partition of the notes; its beginning is overwritten\n"
-"  -w, --writers N     1..32, every other one privileged (4)\n"
-"  -s, --seconds S     1..3600, how long (5)\n"
-"      --stop FILE     a writer stops when this file is there as well\n"
-"      --records N     1..1000000, a writer stops after N records (600)\n"
-"      --seed N        of what is random (1)\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n"
-"\n"
-"The exit status is 0 when all went well, 1 when a writer failed, 2 for bad input (and\n"
-"nothing was changed).\n";
 
 struct crash {
 	const char *dir;
@@ -63,57 +43,38 @@ struct crash {
 	int notes;
 };
 
-static void parse(int argc, char **argv, struct crash *x)
-{
-	static const struct option longs[] = {
-		{ "dir", required_argument, NULL, 'd' },
-		{ "disk", required_argument, NULL, 'D' },
-		{ "writers", required_argument, NULL, 'w' },
-		{ "seconds", required_argument, NULL, 's' },
-		{ "stop", required_argument, NULL, 't' },
-		{ "records", required_argument, NULL, 'n' },
-		{ "seed", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct crash x;
 
-	while ((c = getopt_long(argc, argv, ":d:D:w:s:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'd':
-			x->dir = optarg;
-			break;
-		case 'D':
-			x->disk = optarg;
-			break;
-		case 'w':
-			x->writers = (u32)args_number("--writers", optarg, 1, WRITERS_MAX);
-			break;
-		case 's':
-			x->seconds = (u32)args_number("--seconds", optarg, 1, 3600);
-			break;
-		case 't':
-			x->stop = optarg;
-			break;
-		case 'n':
-			x->records = (u32)args_number("--records", optarg, 1, 1000000);
-			break;
-		case 'r':
-			x->seed = args_number("--seed", optarg, 0, ~0ULL);
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	args_no_more(argc, argv, optind);
-	if (!x->dir || !x->disk)
-		die(EXIT_USAGE, "%s is missing", x->dir ? "--disk" : "--dir");
-}
+static const struct opt rows[] = {
+	OPT('d', "--dir", "DIR", TEXT(x.dir, NULL),
+	    "where the files are; wN and sN-M there are overwritten"),
+	OPT('D', "--disk", "DEV", TEXT(x.disk, NULL),
+	    "the partition of the notes; its beginning is overwritten"),
+	OPT('w', "--writers", "N", NUMBER(x.writers, 1, WRITERS_MAX, 4),
+	    "%r, every other one privileged (%d)"),
+	OPT('s', "--seconds", "S", NUMBER(x.seconds, 1, 3600, 5), "%r, how long (%d)"),
+	OPT(0, "--stop", "FILE", TEXT(x.stop, NULL),
+	    "a writer stops when this file is there as well"),
+	OPT(0, "--records", "N", NUMBER(x.records, 1, 1000000, 600),
+	    "%r, a writer stops after N records (%d)"),
+	OPT(0, "--seed", "N", NUMBER(x.seed, 0, ~0ULL, 1), "of what is random (%d)"),
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
+"Usage: wrais-crash --dir DIR --disk DEV [options]\n"
+"\n"
+"Append records to files, one file a writer, sync them now and then, and note on\n"
+"another partition of the same disk what fsync has promised: 4 KiB a writer. Each\n"
+"writer also makes, renames and removes small files.\n"
+"\n",
+	.rows = rows,
+	.tail =
+"\n"
+"The exit status is 0 when all went well, 1 when a writer failed, 2 for bad input (and\n"
+"nothing was changed).\n",
+};
 
 static int open_notes(const struct crash *x)
 {
@@ -215,13 +176,14 @@ static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 
 int main(int argc, char **argv)
 {
-	struct crash x = { .writers = 4, .seconds = 5, .records = 600, .seed = 1 };
 	int status, code = EXIT_GOOD;
 	u64 end_ns;
 	u32 i;
 
 	args_init("wrais-crash");
-	parse(argc, argv, &x);
+	opts_parse(&opts, argc, argv);
+	if (!x.dir || !x.disk)
+		die(EXIT_USAGE, "%s is missing", x.dir ? "--disk" : "--dir");
 	x.notes = open_notes(&x);
 	end_ns = now_ns() + x.seconds * NSEC_PER_SEC;
 	for (i = 0; i < x.writers; i++) {

@@ -12,7 +12,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,23 +21,9 @@
 #include "args.h"
 #include "diskfile.h"
 #include "json.h"
+#include "opts.h"
 
 #define DISK_MAGIC	"LABDISK1"
-
-static const char usage[] =
-"Usage: wrais-disk --disk DEV [options] [FILE]\n"
-"\n"
-"Write the extents in FILE (" DISK_FILE ") to a block device that is all zeros,\n"
-"which thereby becomes the disk that the extents were taken from.\n"
-"\n"
-"  -d, --disk DEV      the device; there is no default, it is overwritten\n"
-"  -n, --dry-run       check file and device, write nothing\n"
-"      --json          one JSON object\n"
-"  -h, --help          this text\n"
-"  -V, --version       the version\n"
-"\n"
-"The whole file is checked before anything is written. The exit status is 0 when all\n"
-"went well, 1 when the device failed, 2 for bad input (and nothing was changed).\n";
 
 struct options {
 	const char *disk;
@@ -68,43 +53,30 @@ struct image {
 	u64 payload;
 };
 
-static void parse(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "disk", required_argument, NULL, 'd' },
-		{ "dry-run", no_argument, NULL, 'n' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
+static struct options o = { .file = DISK_FILE };
 
-	while ((c = getopt_long(argc, argv, ":d:nhV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'd':
-			o->disk = optarg;
-			break;
-		case 'n':
-			o->dry_run = true;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'h':
-			args_help(usage);
-		case 'V':
-			args_version();
-		default:
-			args_refuse(c, argv);
-		}
-	}
-	if (optind < argc)
-		o->file = argv[optind++];
-	args_no_more(argc, argv, optind);
-	if (!o->disk)
-		die(EXIT_USAGE, "--disk is missing");
-}
+static const struct opt rows[] = {
+	OPT('d', "--disk", "DEV", TEXT(o.disk, NULL),
+	    "the device; there is no default, it is overwritten"),
+	OPT('n', "--dry-run", NULL, FLAG(o.dry_run), "check file and device, write nothing"),
+	OPT(0, "--json", NULL, FLAG(o.json), "one JSON object"),
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
+"Usage: wrais-disk --disk DEV [options] [FILE]\n"
+"\n"
+"Write the extents in FILE (" DISK_FILE ") to a block device that is all zeros,\n"
+"which thereby becomes the disk that the extents were taken from.\n"
+"\n",
+	.rows = rows,
+	.tail =
+"\n"
+"The whole file is checked before anything is written. The exit status is 0 when all\n"
+"went well, 1 when the device failed, 2 for bad input (and nothing was changed).\n",
+	.operands = 1,
+};
 
 static void map_image(const char *name, struct image *image)
 {
@@ -215,12 +187,14 @@ static void write_image(int fd, const char *disk, const struct image *image)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .file = DISK_FILE };
 	struct image image = { };
 	int fd;
 
 	args_init("wrais-disk");
-	parse(argc, argv, &o);
+	if (opts_parse(&opts, argc, argv) < argc)
+		o.file = argv[optind];
+	if (!o.disk)
+		die(EXIT_USAGE, "--disk is missing");
 	map_image(o.file, &image);
 	check_image(&image);
 	fd = open_disk(&o, &image);

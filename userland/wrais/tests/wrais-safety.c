@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* wrais-safety.c - what privileged I/O must not break. */
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "args.h"
 #include "clock.h"
+#include "opts.h"
 #include "procfs.h"
 #include "safety.h"
 #include "validate.h"
@@ -22,9 +22,7 @@
 /* To end tasks, and to take the disk away, of a case that has used up its time. */
 #define PUT_BACK_NS	(10 * NSEC_PER_SEC)
 
-struct safety safety = {
-	.dir = "/run/wrais-safety", .limit_ns = LIMIT_S * NSEC_PER_SEC,
-};
+struct safety safety;
 
 /* Last is what may take the whole machine along when it fails. */
 static const struct ktap_test cases[] = {
@@ -57,7 +55,28 @@ static const struct ktap_test cases[] = {
 	{ "memory", case_memory },
 };
 
-static const char usage[] =
+static void take_parts(const struct opt *row, const char *text)
+{
+	safety.parts = wrais_choose(row->name, text);
+}
+
+static const struct opt rows[] = {
+	OPT('d', "--dir", "DIR", TEXT(safety.dir, "/run/wrais-safety"),
+	    "where the disk is mounted (%d)"),
+	OPT(0, "--wrais", "PARTS", CALL(take_parts),
+	    "which parts are on, as of wrais-run (%d); with none the same\n"
+	    "tests show what the kernel does without", .text = "all"),
+	OPT(0, "--brief", NULL, FLAG(safety.brief),
+	    "smaller limits and fewer rounds, for a slow kernel"),
+	OPT(0, "--limit", "SECONDS",
+	    SCALED(safety.limit_ns, 1, LIMIT_MAX_S, LIMIT_S, NSEC_PER_SEC),
+	    "a case that takes longer has failed (%d)"),
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: wrais-safety [options] [CASE...]\n"
 "\n"
 "Test what privileged I/O must not break, on a disk in memory that is made for it\n"
@@ -103,50 +122,11 @@ static const char usage[] =
 "  switches                    the parts are switched while they are in use\n"
 "  memory-cgroup, memory       others get memory beside privileged writers, and none is\n"
 "                              killed for it; these can take the machine along\n"
-"\n"
-"  -d, --dir DIR       where the disk is mounted (/run/wrais-safety)\n"
-"      --wrais PARTS   which parts are on, as of wrais-run (all); with none the same\n"
-"                      tests show what the kernel does without\n"
-"      --brief         smaller limits and fewer rounds, for a slow kernel\n"
-"      --limit SECONDS a case that takes longer has failed (100)\n"
-TEST_USAGE;
-
-static void parse(int argc, char **argv)
-{
-	enum { OPT_WRAIS = 256, OPT_BRIEF, OPT_LIMIT };
-	static const struct option longs[] = {
-		{ "dir", required_argument, NULL, 'd' },
-		{ "wrais", required_argument, NULL, OPT_WRAIS },
-		{ "brief", no_argument, NULL, OPT_BRIEF },
-		{ "limit", required_argument, NULL, OPT_LIMIT },
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	safety.parts = wrais_choose("--wrais", "all");
-	while ((c = getopt_long(argc, argv, ":d:hV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'd':
-			safety.dir = optarg;
-			break;
-		case OPT_WRAIS:
-			safety.parts = wrais_choose("--wrais", optarg);
-			break;
-		case OPT_BRIEF:
-			safety.brief = true;
-			break;
-		case OPT_LIMIT:
-			safety.limit_ns = args_number("--limit", optarg, 1, LIMIT_MAX_S) *
-					  NSEC_PER_SEC;
-			break;
-		default:
-			args_validator(c, argv, usage);
-		}
-	}
-}
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+	.operands = OPERANDS_ANY,
+};
 
 /* The numbers in the order in which they are put back: 0 leaves the other's. */
 static struct {
@@ -237,7 +217,7 @@ int main(int argc, char **argv)
 	int i;
 
 	args_init("wrais-safety");
-	parse(argc, argv);
+	opts_parse(&opts, argc, argv);
 	for (i = optind; i < argc; i++)
 		find_case(argv[i]);
 	wrais_require();

@@ -2,7 +2,6 @@
 /* wrais-times.c - how long null_blk's model of a device takes for its requests. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include "crew.h"
 #include "diskfile.h"
 #include "ktap.h"
+#include "opts.h"
 #include "procfs.h"
 
 #define NAME		"wrais-times"
@@ -23,15 +23,23 @@
 #define OVER_PERCENT	10U
 #define PATIENCE_NS	(60 * NSEC_PER_SEC)
 
-static const char usage[] =
+static const struct opt rows[] = {
+	KTAP_OPT,
+	{ }
+};
+
+static const struct opts opts = {
+	.usage =
 "Usage: wrais-times [options]\n"
 "\n"
 "Test how long null_blk takes for requests when it models a device: served one after\n"
 "the other, with seeks, with so many tokens per second, and with a latency that all\n"
 "have at the same time. Makes a device for it. How long they take at the most holds in\n"
 "a guest with virtual time. The output is KTAP. Needs root.\n"
-"\n"
-TEST_USAGE;
+"\n",
+	.rows = rows,
+	.tail = TEST_TAIL,
+};
 
 /* Each of the readers reads so many pages, of which the others in between are left out. */
 struct model {
@@ -199,28 +207,13 @@ static const struct ktap_test cases[] = {
 	{ "tokens", case_tokens },
 };
 
-static void parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "ktap", no_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ }
-	};
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":hV", longs, NULL)) != -1)
-		args_validator(c, argv, usage);
-	args_no_more(argc, argv, optind);
-}
-
 int main(int argc, char **argv)
 {
 	struct ktap k;
 	unsigned int i;
 
 	args_init(NAME);
-	parse(argc, argv);
+	opts_parse(&opts, argc, argv);
 	ktap_start(&k, ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		ktap_run(&k, &cases[i]);
