@@ -245,10 +245,13 @@ static void take_form(const struct opt *row, const char *text)
 }
 
 static bool list;
+/* What may be in it; with the names of all mechanisms behind these. */
+static const char *list_words[ARRAY_SIZE(mechanisms) + 2] = { "all", "baselines" };
 
 static const struct opt rows[] = {
 	OPT('m', "--mechanism", "LIST", TEXT(o.list, "all"),
-	    "names with commas between them, or all, or baselines (%d)"),
+	    "names with commas between them, or all, or baselines (%d)",
+	    .names = list_words),
 	OPT('a', "--available", NULL, FLAG(o.available),
 	    "leave out what cannot be used here, as all does"),
 	OPT('l', "--list", NULL, FLAG(list), "what there is, and what cannot be used here"),
@@ -262,11 +265,13 @@ static const struct opt rows[] = {
 	    DECIMAL(o.s.limit_ns, MICRO / 10, 3600 * MICRO, 10 * MICRO, NSEC_PER_USEC,
 		    "0.1..3600 s"), "the most that a repeat takes (%d; 0.1 to 3600)"),
 	OPT(0, "--policy", "POLICY", CALL(take_policy), POLICY_FORMS "\nof both sides (%d)",
-	    .text = "other"),
+	    .text = "other", .names = policy_words),
 	OPT(0, "--pin", NULL, CALL(take_pin), "each side on a CPU of its own: the first two"),
 	OPT(0, "--cpus", "CPUS", CALL(take_cpus),
-	    "of the sender and the receiver: A,B or a relation of theirs:\n"
-	    "same-core, sibling, cross-core, numa"),
+	    "of the sender and the receiver: A,B or a relation of theirs:\n%r",
+	    .names = (const char *const []){
+		"same-core", "sibling", "cross-core", "numa", NULL
+	    }),
 	OPT(0, "--both-ways", NULL, FLAG(o.both_ways),
 	    "each mechanism once more with the two CPUs exchanged"),
 	OPT(0, "--hogs", "N", NUMBER(o.hogs, 0, HOGS_MAX, 0),
@@ -274,8 +279,10 @@ static const struct opt rows[] = {
 	OPT(0, "--hog-tickets", "N", NUMBER(o.hog_tickets, 1, LOTTERY_TICKETS_MAX, 0),
 	    "... as lottery tasks with N tickets each"),
 	OPT(0, "--runtime", "PROGRAM", CALL(take_runtime),
-	    "of containers: crun, runc, youki, podman or docker (the first\n"
-	    "of these that is there)"),
+	    "of containers: %r (the first of these\nthat is there)",
+	    .names = (const char *const []){
+		"crun", "runc", "youki", "podman", "docker", NULL
+	    }),
 	OPT(0, "--percentiles", "LIST", CALL(take_percentiles),
 	    "which are shown (%d; up to 16)", .text = "1,50,99,99.9"),
 	OPT(0, "--histogram", "FILE", TEXT(o.histogram.path, NULL), "all samples, CSV"),
@@ -301,6 +308,10 @@ static const struct opts opts = {
 
 struct options parse_options(int argc, char **argv)
 {
+	unsigned int i;
+
+	for (i = 0; mechanisms[i]; i++)
+		list_words[i + 2] = mechanisms[i]->name;
 	o.s.cpu[SENDER] = -1;
 	o.s.cpu[RECEIVER] = -1;
 	opts_parse(&opts, argc, argv);

@@ -159,10 +159,58 @@ static void __noreturn help(const struct opts *opts)
 	print_rows(opts->rows);
 	print_rows(common);
 	for (verb = opts->verbs; verb && *verb; verb++) {
+		if (!(*verb)->usage)
+			continue;
 		fputs((*verb)->usage, stdout);
 		print_rows((*verb)->rows);
 	}
 	args_help(opts->tail ? opts->tail : "");
+}
+
+static void print_names(const char *const *names)
+{
+	for (; names && *names; names++)
+		printf("%s ", *names);
+}
+
+static void print_words(const struct opt *row)
+{
+	u64 number;
+
+	for (; is_row(row); row++) {
+		if (!is_option(row) || !row->help)
+			continue;
+		if (row->letter)
+			printf("-%c ", row->letter);
+		printf("%s|", row->name);
+		print_names(row->names);
+		/* few enough to be told one by one */
+		if (row->kind == OPT_NUMBER && row->max - row->min < 10)
+			for (number = row->min; number <= row->max; number++)
+				printf("%llu ", number);
+		else if (row->arg && !row->names)
+			fputs(row->arg, stdout);
+		putchar('\n');
+	}
+}
+
+static void __noreturn words(const struct opts *opts, char **typed)
+{
+	const struct opts *const *verb, *chosen = opts;
+
+	for (verb = opts->verbs; verb && *verb; verb++)
+		if (*typed && !strcmp(*typed, (*verb)->name))
+			chosen = *verb;
+	print_words(chosen->rows);
+	print_words(common);
+	if (chosen->words)
+		chosen->words(typed);
+	putchar('|');
+	for (verb = chosen->verbs; verb && *verb && !*typed; verb++)
+		printf("%s ", (*verb)->name);
+	print_names(chosen->operand_names);
+	puts(chosen->operand ? chosen->operand : "");
+	args_help("");
 }
 
 /* What getopt_long is told of one row: its letter, and its long name as the next of @options. */
@@ -190,8 +238,10 @@ static struct option *add_all(const struct opts *opts, char *letters)
 	for (row = opts->rows; is_row(row); row++)
 		if (is_option(row))
 			add(row, FIRST + (int)(row - opts->rows), &next, letters);
-	for (row = common; is_row(row); row++)
+	for (row = common; is_row(row); row++) {
 		add(row, row->letter, &next, letters);
+		next[-1].has_arg = row->letter == 'h' ? optional_argument : no_argument;
+	}
 	return options;
 }
 
@@ -218,7 +268,9 @@ int opts_parse(const struct opts *opts, int argc, char **argv)
 		if (is_option(row))
 			set_usual(row);
 	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		if (c == 'h')
+		if (c == 'h' && optarg && !strcmp(optarg, "words"))
+			words(opts, argv + optind);
+		if (c == 'h' && !optarg)
 			help(opts->whole ? opts->whole : opts);
 		if (c == 'V')
 			args_version();

@@ -14,7 +14,9 @@
  *		{ }
  *	};
  *
- * --help and --version come by themselves, as the last ones.
+ * --help and --version come by themselves, as the last ones. For completion there is
+ * --help=words: a line for each row, "-n --ports|N", behind the bar the names that the value
+ * may have, or what --help calls it; in the last line, without an option, what operands are.
  */
 #ifndef LAB_OPTS_H
 #define LAB_OPTS_H
@@ -98,10 +100,16 @@ struct opts {
 	bool command;		/* the options end where the first operand is */
 	/* A verb has no --help of its own when the program's is to be printed: this one. */
 	const struct opts *whole;
-	/* Whose options that one has as well, with their usage as heading; ends with NULL. */
+	/* Whose options that one has as well, if they have a usage as heading; ends with NULL. */
 	const struct opts *const *verbs;
 	/* Told of each option before it is taken, NULL: nobody is */
 	void (*seen)(const struct opt *row);
+	/* For completion, see --help=words: the verb, and what operands may be. */
+	const char *name;
+	const char *operand;	/* as the arg of a row: FILE, COMMAND ... */
+	const char *const *operand_names;	/* ends with NULL */
+	/* More lines; it gets what is typed so far. NULL: there are none */
+	void (*words)(char **typed);
 };
 
 /*

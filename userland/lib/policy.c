@@ -14,6 +14,8 @@
 #define PRIORITY_MAX	99U
 #define PRIORITY_USUAL	90U
 
+const char *const policy_words[] = { "other", "rr:", "fifo", "fifo:", "lottery:", NULL };
+
 static void __noreturn refuse(const char *what, const char *text)
 {
 	die(EXIT_USAGE, "%s: bad value '%s': allowed " POLICY_FORMS

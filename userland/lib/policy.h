@@ -16,6 +16,9 @@ struct policy {
 /* "other", "rr:90" ... Exits with EXIT_USAGE, naming @what, for anything else. */
 struct policy policy_argument(const char *what, const char *text);
 
+/* How these begin, for completion. */
+extern const char *const policy_words[];
+
 /* The same as the call of a row, CALL_TO(policy_option, o.policy). */
 void policy_option(const struct opt *row, const char *value);
 

@@ -340,14 +340,19 @@ static bool is_changed(const struct request *r, unsigned int name)
 	return false;
 }
 
-/* Its name; not where another one's is looked for. */
-static void parse_device(const char *name, struct nic *nic)
+static bool is_device(const char *name)
 {
 	char path[PATH_SIZE];
 
+	snprintf(path, sizeof(path), NET_DIR "/%.15s/ifindex", name);
+	return !strchr(name, '/') && !access(path, F_OK);
+}
+
+/* Its name; not where another one's is looked for. */
+static void parse_device(const char *name, struct nic *nic)
+{
 	snprintf(nic->name, sizeof(nic->name), "%.15s", name);
-	snprintf(path, sizeof(path), NET_DIR "/%s/ifindex", nic->name);
-	if (strcmp(nic->name, name) || strchr(name, '/') || access(path, F_OK))
+	if (strcmp(nic->name, name) || !is_device(name))
 		die(EXIT_USAGE, "device '%s': no such network device", name);
 }
 
@@ -434,7 +439,32 @@ static const struct opt rows[] = {
 	{ }
 };
 
+/* Values of the names, of both that can decide, and the names behind a device. */
+static void print_words(char **typed)
+{
+	static const struct decider *const deciders[] = { &governor, &driver };
+	unsigned int i, k;
+	bool device = false;
+
+	for (; *typed; typed++)
+		device |= is_device(*typed);
+	for (i = 0; i < ARRAY_SIZE(deciders); i++) {
+		printf("mode|");
+		for (k = 0; deciders[i]->mode[k]; k++)
+			printf("%s ", deciders[i]->mode[k]);
+		putchar('\n');
+		for (k = 1; deciders[i]->name[k]; k++)
+			printf("%s|NUMBER\n", deciders[i]->name[k]);
+	}
+	printf("|");
+	for (i = 0; device && i < ARRAY_SIZE(deciders); i++)
+		for (k = 0; deciders[i]->name[k]; k++)
+			printf("%s ", deciders[i]->name[k]);
+	puts(device ? "" : "DEVICE");
+}
+
 static const struct opts opts = {
+	.words = print_words,
 	.usage =
 "Usage: rxmode [options] DEVICE [NAME VALUE]...\n"
 "       rxmode [-g] [--json]\n"

@@ -83,6 +83,7 @@ const struct opts lottery_opts = {
 "\n",
 	.rows = rows,
 	.command = true,
+	.operand = "COMMAND",
 	.verbs = (const struct opts *const []){ &top_opts, &lend_opts, &currency_opts, NULL },
 };
 

@@ -34,6 +34,8 @@ static const struct opt rows[] = {
 };
 
 const struct opts currency_opts = {
+	.name = "currency",
+	.operand = "COMMAND",
 	.usage = "\nOptions of currency:\n",
 	.rows = rows,
 	.command = true,

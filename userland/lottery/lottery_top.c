@@ -46,6 +46,7 @@ static const struct opt rows[] = {
 };
 
 const struct opts top_opts = {
+	.name = "top",
 	.usage = "\nOptions of top, which q ends on a terminal, and s sorts by the next key:\n",
 	.rows = rows,
 	.whole = &lottery_opts,

@@ -131,7 +131,7 @@ static const struct opt rows[] = {
 	    "a packet lost, out of order or twice, 0.1 % less than the rate, or\n"
 	    "1 ms too long is an error", .tag = RECEIVED),
 	OPT(0, "--policy", "POLICY", CALL_TO(policy_option, o.policy), POLICY_FORMS " (%d)",
-	    .text = "other", .tag = RECEIVED),
+	    .text = "other", .names = policy_words, .tag = RECEIVED),
 	OPT(0, "--hogs", "N", NUMBER(o.hogs, 0, HOGS_MAX, 0),
 	    "CPU-bound processes beside it (%d; up to 64) ..."),
 	OPT(0, "--hog-tickets", "N", NUMBER(o.hog_tickets, 1, 1000000, 0),
@@ -157,6 +157,7 @@ static const struct opts opts = {
 "\n",
 	.rows = rows,
 	.operands = 1,
+	.operand = "HOST",
 	.seen = note,
 };
 

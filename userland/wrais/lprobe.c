@@ -75,6 +75,7 @@ static const struct opts opts = {
 "\n",
 	.rows = rows,
 	.operands = 1,
+	.operand = "FILE",
 };
 
 static void check(void)

@@ -197,6 +197,7 @@ static const struct opts opts = {
 "\n",
 	.rows = rows,
 	.command = true,
+	.operand = "COMMAND",
 };
 
 static void check_priority(void)

@@ -12,11 +12,14 @@
 static bool json;
 
 static const struct opt rows[] = {
-	OPT(0, "--json", NULL, FLAG(json), NULL),
+	OPT(0, "--json", NULL, FLAG(json), "one JSON object"),
 	{ }
 };
 
-static const struct opts opts = { .rows = rows, .whole = &wrais_opts };
+const struct opts stat_opts = { .name = "stat", .rows = rows, .whole = &wrais_opts };
+
+const struct opts on_opts = { .name = "on", .rows = rows + 1, .operand_names = wrais_parts };
+const struct opts off_opts = { .name = "off", .rows = rows + 1, .operand_names = wrais_parts };
 
 static void show_switch(const char *name)
 {
@@ -50,7 +53,7 @@ int verb_stat(int argc, char **argv)
 	unsigned int i;
 	u64 value;
 
-	opts_parse(&opts, argc, argv);
+	opts_parse(&stat_opts, argc, argv);
 	wrais_require();
 	wrais_read(&stats);
 	if (json)
@@ -87,7 +90,7 @@ int verb_switch(int argc, char **argv)
 	int i;
 
 	if (argc > 1 && argv[1][0] == '-') {
-		opts_parse(&opts, argc, argv);
+		opts_parse(&stat_opts, argc, argv);
 		die(EXIT_USAGE, "%s takes parts, no options", argv[0]);
 	}
 	for (i = 1; i < argc; i++)

@@ -10,6 +10,6 @@ int verb_switch(int argc, char **argv);
 int verb_stalls(int argc, char **argv);
 
 /* Those of all of wrais, whose --help has those of the verb, too. */
-extern const struct opts wrais_opts, stalls_opts;
+extern const struct opts wrais_opts, stat_opts, on_opts, off_opts, stalls_opts;
 
 #endif /* WRAIS_VERBS_H */

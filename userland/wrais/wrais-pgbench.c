@@ -68,6 +68,7 @@ static const struct opts opts = {
 "\n",
 	.rows = rows,
 	.operands = 1,
+	.operand = "DIR",
 };
 
 /* The server works elsewhere, and the path of a socket is short. */

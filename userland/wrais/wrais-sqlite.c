@@ -63,6 +63,7 @@ static const struct opts opts = {
 "\n",
 	.rows = rows,
 	.operands = 1,
+	.operand = "FILE",
 };
 
 /* The database and the files that SQLite keeps beside it. */

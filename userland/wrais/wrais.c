@@ -66,7 +66,10 @@ const struct opts wrais_opts = {
 	.rows = rows,
 	.tail = "\nParts: raise dirty copy_out inherit tags floor\n",
 	.command = true,
-	.verbs = (const struct opts *const []){ &stalls_opts, NULL },
+	.verbs = (const struct opts *const []){
+		&stat_opts, &on_opts, &off_opts, &stalls_opts, NULL
+	},
+	.operand = "COMMAND",
 };
 
 static void check(int argc, char **argv, const struct options *o)

@@ -314,7 +314,7 @@ def shellcheck(paths: Paths) -> list[str]:
         # As all completions do: words that are split and expanded later, and read by bash.
         (
             ["--shell=bash", "--exclude=SC2016,SC2034,SC2207"],
-            sorted((paths.top / "userland/completions").glob("*")),
+            [paths.top / "userland/completion"],
         ),
     ):
         argv = ["shellcheck", "--format=gcc", *options, *map(str, scripts)]

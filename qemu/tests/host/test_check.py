@@ -223,7 +223,8 @@ def test_python_tools_keep_their_caches_below_out(paths: Paths) -> None:
 
 def test_shell_scripts_are_checked(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scenarios of the guest, and what has no ending but a #! line."""
-    for name in (".ci/run", "qemu/tests/guest/a/b.sh", "qemu/tests/guest/c.sh"):
+    own = ".ci/run", "userland/completion"
+    for name in (*own, "qemu/tests/guest/a/b.sh", "qemu/tests/guest/c.sh"):
         (paths.top / name).parent.mkdir(parents=True, exist_ok=True)
         (paths.top / name).write_text("#!/bin/sh\n")
     calls: list[list[str]] = []
@@ -236,9 +237,9 @@ def test_shell_scripts_are_checked(paths: Paths, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(check, "call", call)
     problem = "qemu/tests/guest/c.sh:7:3: note: Double quote [SC2086]"
     assert check.shellcheck(paths) == [problem]
-    assert calls == [["run"], ["b.sh", "c.sh"]]
+    assert calls == [["run"], ["b.sh", "c.sh"], ["completion"]]
     monkeypatch.setattr(check, "call", lambda words, cwd: (2, ""))
-    assert check.shellcheck(paths) == ["shellcheck: exit 2: without a word"] * 2
+    assert check.shellcheck(paths) == ["shellcheck: exit 2: without a word"] * 3
 
 
 def test_a_tool_that_is_not_there_is_a_problem(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ completion_knows_the_verbs() {
 			complete -p $program || exit 1
 		done
 		COMP_WORDS=(wrais sta) COMP_CWORD=1 COMP_LINE="wrais sta" COMP_POINT=9
-		_wrais wrais sta wrais
+		_who_waits_for_whom wrais sta wrais
 		echo "${COMPREPLY[@]}"' | grep -w stat
 }
 
