@@ -159,9 +159,10 @@ static void __noreturn help(const struct opts *opts)
 	print_rows(opts->rows);
 	print_rows(common);
 	for (verb = opts->verbs; verb && *verb; verb++) {
-		if (!(*verb)->usage)
-			continue;
-		fputs((*verb)->usage, stdout);
+		if (!(*verb)->name)
+			fputs((*verb)->usage, stdout);
+		else if (is_row((*verb)->rows))
+			printf("\nOptions of %s:\n", (*verb)->name);
 		print_rows((*verb)->rows);
 	}
 	args_help(opts->tail ? opts->tail : "");
@@ -199,7 +200,7 @@ static void __noreturn words(const struct opts *opts, char **typed)
 	const struct opts *const *verb, *chosen = opts;
 
 	for (verb = opts->verbs; verb && *verb; verb++)
-		if (*typed && !strcmp(*typed, (*verb)->name))
+		if (*typed && (*verb)->name && !strcmp(*typed, (*verb)->name))
 			chosen = *verb;
 	print_words(chosen->rows);
 	print_words(common);
@@ -207,7 +208,7 @@ static void __noreturn words(const struct opts *opts, char **typed)
 		chosen->words(typed);
 	putchar('|');
 	for (verb = chosen->verbs; verb && *verb && !*typed; verb++)
-		printf("%s ", (*verb)->name);
+		printf("%s ", (*verb)->name ? (*verb)->name : "");
 	print_names(chosen->operand_names);
 	puts(chosen->operand ? chosen->operand : "");
 	args_help("");

@@ -98,18 +98,17 @@ struct opts {
 	const char *tail;	/* below them, NULL: nothing */
 	unsigned int operands;	/* how many there may be */
 	bool command;		/* the options end where the first operand is */
-	/* A verb has no --help of its own when the program's is to be printed: this one. */
+	const char *name;	/* of a verb; without one its usage is a heading in --help */
+	/* Whose --help is printed for a verb, NULL: it has its own. */
 	const struct opts *whole;
-	/* Whose options that one has as well, if they have a usage as heading; ends with NULL. */
+	/* Verbs, whose options are in this --help, too; ends with NULL. */
 	const struct opts *const *verbs;
-	/* Told of each option before it is taken, NULL: nobody is */
+	/* Told of each option before it is taken, NULL: nothing is. */
 	void (*seen)(const struct opt *row);
-	/* For completion, see --help=words: the verb, and what operands may be. */
-	const char *name;
-	const char *operand;	/* as the arg of a row: FILE, COMMAND ... */
+	/* For completion: what operands may be, as a row's value, and a function for more lines. */
+	const char *operand;	/* FILE, COMMAND ... */
 	const char *const *operand_names;	/* ends with NULL */
-	/* More lines; it gets what is typed so far. NULL: there are none */
-	void (*words)(char **typed);
+	void (*words)(char **typed);	/* gets what stands before */
 };
 
 /*

@@ -69,8 +69,7 @@ const struct opts lottery_opts = {
 "       lottery -t TICKETS [options] -p PID\n"
 "       lottery [-a] [--json] -p PID\n"
 "       lottery -m\n"
-"       lottery top [-d S] [-n N] [-s KEY] [-b] [--json]\n"
-"       lottery top --trace FILE [-s KEY] [--json]\n"
+"       " TOP_SYNOPSIS
 "       lottery lend --to PID [options] COMMAND [ARGUMENT...]\n"
 "       lottery currency --backing TICKETS [-t TICKETS] COMMAND [ARGUMENT...]\n"
 "       lottery currency --group GROUP [--backing TICKETS]\n"

@@ -36,7 +36,6 @@ static const struct opt rows[] = {
 const struct opts currency_opts = {
 	.name = "currency",
 	.operand = "COMMAND",
-	.usage = "\nOptions of currency:\n",
 	.rows = rows,
 	.command = true,
 	.whole = &lottery_opts,

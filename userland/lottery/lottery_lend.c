@@ -45,7 +45,6 @@ static const struct opt rows[] = {
 const struct opts lend_opts = {
 	.name = "lend",
 	.operand = "COMMAND",
-	.usage = "\nOptions of lend:\n",
 	.rows = rows,
 	.command = true,
 	.whole = &lottery_opts,

@@ -47,9 +47,13 @@ static const struct opt rows[] = {
 
 const struct opts top_opts = {
 	.name = "top",
-	.usage = "\nOptions of top, which q ends on a terminal, and s sorts by the next key:\n",
+	.usage =
+"Usage: " TOP_SYNOPSIS
+"\n"
+"Show what lottery tickets buy and what tasks get, again and again. On a terminal q ends\n"
+"it, and s sorts by the next key.\n"
+"\n",
 	.rows = rows,
-	.whole = &lottery_opts,
 };
 
 static void show(const struct options *o, struct top_look *look, const struct top_look *before)

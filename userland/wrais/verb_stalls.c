@@ -67,7 +67,6 @@ static const struct opt rows[] = {
 const struct opts stalls_opts = {
 	.name = "stalls",
 	.operand = "COMMAND",
-	.usage = "\nOptions of stalls:\n",
 	.rows = rows,
 	.command = true,
 	.whole = &wrais_opts,

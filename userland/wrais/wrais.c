@@ -45,7 +45,7 @@ static const struct opt rows[] = {
 	OPT('u', "--unset", NULL, FLAG(options.unset), "with -p: take the I/O class away"),
 	OPT('a', "--all-tasks", NULL, FLAG(options.all), "with -p: all threads"),
 	OPT('v', "--verbose", NULL, FLAG(options.verbose), "say what is done"),
-	OPT(0, "--json", NULL, FLAG(options.json), "one JSON object a line; of stat, too"),
+	OPT(0, "--json", NULL, FLAG(options.json), "one JSON object a line"),
 	{ }
 };
 
