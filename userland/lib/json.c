@@ -15,6 +15,8 @@ static struct level {
 
 static unsigned int depth;
 
+const char *json_tool;
+
 /* The length of the UTF-8 sequence at @s, 0 when it is not one. */
 static unsigned int utf8_length(const unsigned char *s)
 {
@@ -95,7 +97,7 @@ void json_open(void)
 {
 	depth = 0;
 	open_level('{', '}');
-	json_text("tool", args_program);
+	json_text("tool", json_tool ? json_tool : args_program);
 }
 
 void json_object(const char *key)

@@ -9,7 +9,10 @@
 
 #define JSON_DEPTH_MAX	8U
 
-/* Open an object; its first member is "tool": the program's name. */
+/* What made it; NULL: the program. */
+extern const char *json_tool;
+
+/* Open an object; its first member is "tool". */
 void json_open(void);
 
 void json_text(const char *key, const char *value);

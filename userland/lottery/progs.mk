@@ -1,18 +1,13 @@
-# The lottery tool, its validators, and what each is made of beside its own file.
+# The lottery tool, its measurements and tests, and what each is made of beside its own file.
 
-programs += $(addprefix lottery/,lottery lottery-fair lottery-scale lottery-share \
-	lottery-pipe lottery-floor lottery-server lottery-mutex lottery-hogs \
-	lottery-montecarlo lottery-viewers lottery-insulate)
+programs += $(addprefix lottery/,lottery lottery-bench lottery-mutex)
 tests += $(addprefix lottery/tests/,lottery-api lottery-currency lottery-lend \
 	lottery-smp lottery-torture)
 
 lottery-parts := lottery_currency lottery_lend lottery_top
 lottery-parts += $(addprefix top_,json look screen show trace)
-lottery-fair-parts := race
-lottery-share-parts := share_cases share_report race
+lottery-bench-parts := $(addprefix bench_,cost fair paper share) window
 lottery-mutex-parts := mutex_run mutex_report
-lottery-montecarlo-parts := progress
-lottery-viewers-parts := progress
 lottery-api-parts := $(addprefix tests/api_,common refuse accept inherit effect boost proc)
 lottery-currency-parts := tests/stage $(addprefix tests/currency_,values changes processes)
 lottery-lend-parts := tests/stage $(addprefix tests/lend_,named locks ends)

@@ -16,7 +16,7 @@ BUDGET_S = 100.0
 MACHINE = Machine(accel="icount", icount_shift=3, root=False)
 
 PROGRAMS = (
-    Program("fair", ("lottery-fair", "--json", "--tasks", "8", "--work-ms", "10"), 60),
+    Program("fair", ("lottery-bench", "fair", "--json", "--tasks", "8", "--work-ms", "10"), 60),
     Program("schedstat", ("@cat", "/proc/schedstat"), 60),
     Program("interrupts", ("@cat", "/proc/interrupts"), 60),
     Program("random", ("@cat", "/proc/sys/kernel/random/uuid"), 60),

@@ -59,10 +59,10 @@ def test_the_full_scope_covers_the_goals() -> None:
         seeds: dict[str, set[int]] = {}
         for boot, program in every:
             if program.what == "scale" and boot.machine.append == (f"lottery_pool={pool}",):
-                seeds.setdefault(program.argv[1], set()).add(boot.machine.seed)
+                seeds.setdefault(program.argv[2], set()).add(boot.machine.seed)
         assert set(seeds) == {str(size) for size in SIZES}
         assert all(len(used) >= 3 for used in seeds.values())
-    assert {p.argv[1] for _, p in every if p.what == "share"} == set(RATIOS)
+    assert {p.argv[2] for _, p in every if p.what == "share"} == set(RATIOS)
     assert {p.what for _, p in every} == set(experiment.KINDS.values())
 
 
@@ -143,7 +143,7 @@ def printed(pool: str, seed: int, program: Program, rows: Rows) -> BootResult:
 
 
 def evaluate_scale(row: dict[str, Any], pool: str = "list") -> dict[str, float]:
-    program = Program("scale-20-1", ("lottery-scale", "20"), what="scale")
+    program = Program("scale-20-1", ("lottery-bench", "scale", "20"), what="scale")
     records = evaluate([printed(pool, 1, program, [row])]).records
     return {record.metric: record.value for record in records}
 
@@ -168,7 +168,7 @@ def test_an_operation_that_never_ran_is_an_error() -> None:
 
 
 def test_share_error_is_the_worst_task_of_the_worst_run() -> None:
-    program = Program("share-2:1", ("lottery-share", "2:1"), what="share")
+    program = Program("share-2:1", ("lottery-bench", "share", "2:1"), what="share")
     row = {"tool": "lottery-share", "case": "2:1", "total": 3, "lotteries": 9, "wins": 6.0}
     row = {**row, "expected": 6.0}
     done = []

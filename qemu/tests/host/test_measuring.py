@@ -19,8 +19,8 @@ from lab.guest.result import BootResult, ProgramResult
 from lab.paths import Paths
 
 PROGRAMS = (
-    Program("scale-20-1", ("lottery-scale", "20", "--json"), what="scale"),
-    Program("pipe-other", ("lottery-pipe", "--policy", "other", "--json"), what="pipe"),
+    Program("scale-20-1", ("lottery-bench", "scale", "20", "--json"), what="scale"),
+    Program("pipe-other", ("lottery-bench", "pipe", "--policy", "other", "--json"), what="pipe"),
 )
 BOOT = Boot("cost-list-2", Machine(accel="icount", root=False), PROGRAMS, defer=True)
 

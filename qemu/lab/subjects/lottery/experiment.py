@@ -51,7 +51,7 @@ KINDS = {
 class Scope:
     """How much is measured: repetitions within a boot by size, seeds, guest seconds.
 
-    `unit_us` is a unit of lottery-scale's work; 1000 is a tick, and thus a
+    `unit_us` is a unit of the case scale's work; 1000 is a tick, and thus a
     quantum.  0 seconds, rounds or tasks leave a measurement out.  `smp_s` is of
     lottery-smp, whose shares take four times as long.  `hackbench_runs` are of each
     policy, `latency_loops` are wakeups of cyclictest.
@@ -147,7 +147,7 @@ DEMO = Scope(
 FORK_S = 4e-4
 """Guest seconds to make a task, bring it to the start and bury it."""
 FAIR_WORK_S = 0.02
-"""Guest seconds that each task of lottery-fair works."""
+"""Guest seconds that each task of the case fair works."""
 SHARE_SHIFT = 3
 """Who wins does not depend on how long an instruction is, so shares use 8 ns ones."""
 DRAWS_RATIO = "5:4:3:2:1"
@@ -171,12 +171,12 @@ HACKBENCH_GROUPS, HACKBENCH_LOOPS = 10, 100
 HACKBENCH_S = 1.5
 LATENCY_US = 1000
 """A tick: each wakeup is due at the moment of one."""
-_LOTTERY_HOGS = ("lottery-hogs", "--hogs", "2", "--hog-tickets", "100")
+_LOTTERY_HOGS = ("lottery-bench", "hogs", "--hogs", "2", "--hog-tickets", "100")
 LATENCY_BESIDE = {
-    "idle": ("lottery-hogs", "--hogs", "0"),
-    "other": ("lottery-hogs", "--hogs", "2"),
+    "idle": ("lottery-bench", "hogs", "--hogs", "0"),
+    "other": ("lottery-bench", "hogs", "--hogs", "2"),
     "lottery": _LOTTERY_HOGS,
-    "both": ("lottery-hogs", "--hogs", "1", *_LOTTERY_HOGS),
+    "both": ("lottery-bench", "hogs", "--hogs", "1", *_LOTTERY_HOGS),
 }
 """What runs beside cyclictest: nothing, fair hogs, lottery hogs, and these with a fair one."""
 MONTECARLO_STAGGER_S = 5
@@ -198,7 +198,7 @@ def _program(
 def scale_programs(scope: Scope) -> Iterator[Program]:
     """The sizes, each as often as the scope says."""
     for tasks, repeats in scope.sizes:
-        argv = ("lottery-scale", str(tasks), "--unit-us", str(scope.unit_us), "--json")
+        argv = ("lottery-bench", "scale", str(tasks), "--unit-us", str(scope.unit_us), "--json")
         busy_s = tasks * (10.9 * scope.unit_us / 1e6 + FORK_S)
         for repeat in range(1, repeats + 1):
             yield _program("scale", f"scale-{tasks}-{repeat}", argv, busy_s, repeat)
@@ -207,20 +207,20 @@ def scale_programs(scope: Scope) -> Iterator[Program]:
 def share_programs(scope: Scope) -> Iterator[Program]:
     """Every ratio once, and 10:1 over the long time."""
     for ratio in scope.ratios:
-        argv = ("lottery-share", ratio, "--seconds", str(scope.share_s), "--json")
+        argv = ("lottery-bench", "share", ratio, "--seconds", str(scope.share_s), "--json")
         yield _program("share", f"share-{ratio}", argv, scope.share_s)
     if scope.ratio_s:
-        argv = ("lottery-share", "10:1", "--seconds", str(scope.ratio_s), "--json")
+        argv = ("lottery-bench", "share", "10:1", "--seconds", str(scope.ratio_s), "--json")
         yield _program("ratio", "ratio-10:1", argv, scope.ratio_s)
         case = ("--case", "yield", "--quantum", "5000")
         seconds = ("--seconds", str(scope.ratio_s))
-        yielding = ("lottery-share", "1:1", *case, *seconds, "--json")
+        yielding = ("lottery-bench", "share", "1:1", *case, *seconds, "--json")
         yield _program("yield", "yield", yielding, scope.ratio_s)
 
 
 def draw_programs(scope: Scope) -> Iterator[Program]:
     """Independent draws and low-variance ones, a thousand a second."""
-    argv = ("lottery-share", DRAWS_RATIO, "--seconds", str(scope.share_s), "--json")
+    argv = ("lottery-bench", "share", DRAWS_RATIO, "--seconds", str(scope.share_s), "--json")
     if scope.ratio_s:
         yield _program("draws", "draws-independent", argv, scope.share_s)
         yield _program("draws", "draws-low-variance", (*argv, "--low-variance"), scope.share_s)
@@ -229,14 +229,14 @@ def draw_programs(scope: Scope) -> Iterator[Program]:
 def floor_programs(scope: Scope) -> Iterator[Program]:
     """A lottery hog against a SCHED_OTHER hog."""
     if scope.floor_s:
-        argv = ("lottery-floor", "--seconds", str(scope.floor_s), "--json")
+        argv = ("lottery-bench", "floor", "--seconds", str(scope.floor_s), "--json")
         yield _program("floor", "floor", argv, scope.floor_s)
 
 
 def fair_programs(scope: Scope) -> Iterator[Program]:
     """The reference's experiment behind its figure 1."""
     if scope.fair_tasks:
-        argv = ("lottery-fair", "--tasks", str(scope.fair_tasks), "--json")
+        argv = ("lottery-bench", "fair", "--tasks", str(scope.fair_tasks), "--json")
         yield _program("fair", "fair", argv, scope.fair_tasks * FAIR_WORK_S)
 
 
@@ -247,7 +247,7 @@ def pipe_programs(scope: Scope) -> Iterator[Program]:
     busy_s = scope.pipe_rounds * scope.pipe_repeats * 2e-5
     for policy in ("lottery", "other"):
         amount = ("--rounds", str(scope.pipe_rounds), "--repeats", str(scope.pipe_repeats))
-        argv = ("lottery-pipe", "--policy", policy, *amount, "--json")
+        argv = ("lottery-bench", "pipe", "--policy", policy, *amount, "--json")
         yield _program("pipe", f"pipe-{policy}", argv, busy_s)
 
 
@@ -290,10 +290,10 @@ def progress_programs(scope: Scope, seed: int) -> Iterator[Program]:
     """Figures 6 and 8 of the paper."""
     if scope.montecarlo_s:
         times = ("--seconds", str(scope.montecarlo_s), "--stagger", str(MONTECARLO_STAGGER_S))
-        argv = ("lottery-montecarlo", *times, "--seed", str(seed), "--json")
+        argv = ("lottery-bench", "montecarlo", *times, "--seed", str(seed), "--json")
         yield _program("montecarlo", "montecarlo", argv, scope.montecarlo_s)
     if scope.viewers_s:
-        show = ("lottery-viewers", "--seconds", str(scope.viewers_s), "--json", *VIEWERS)
+        show = ("lottery-bench", "viewers", "--seconds", str(scope.viewers_s), "--json", *VIEWERS)
         yield _program("viewers", "viewers", show, scope.viewers_s)
 
 
@@ -306,7 +306,7 @@ def _smp_boot(seed: int, programs: Sequence[Program]) -> Boot:
 def transfer_programs(scope: Scope) -> Iterator[Program]:
     """Figure 7 of the paper."""
     if scope.transfer_s:
-        argv = ("lottery-server", CLIENTS, "--seconds", str(scope.transfer_s), "--json")
+        argv = ("lottery-bench", "server", CLIENTS, "--seconds", str(scope.transfer_s), "--json")
         for name, options in SERVERS.items():
             program = _program("transfers", f"transfers-{name}", argv, scope.transfer_s)
             yield dataclasses.replace(program, argv=(*argv, *options))
@@ -315,7 +315,7 @@ def transfer_programs(scope: Scope) -> Iterator[Program]:
 def currency_programs(scope: Scope) -> Iterator[Program]:
     """Figure 9 of the paper, and the same without currencies."""
     if scope.currency_s:
-        argv = ("lottery-insulate", "--seconds", str(scope.currency_s), "--json")
+        argv = ("lottery-bench", "insulate", "--seconds", str(scope.currency_s), "--json")
         for name, options in (("groups", ()), ("none", ("--no-currencies",))):
             busy_s = 2 * scope.currency_s
             yield _program("currencies", f"currencies-{name}", (*argv, *options), busy_s)

@@ -32,7 +32,7 @@ MARKERS = {"list": "o", "rbtree": "s", "sums": "^"}
 
 @dataclass(frozen=True)
 class Finisher:
-    """One task of lottery-fair."""
+    """One task of the case fair."""
 
     order: int
     tickets: int

@@ -14,7 +14,7 @@ from lab import LabError
 
 @dataclass(frozen=True)
 class ScaleRow:
-    """lottery-scale: the kernel's own counters over one run; *_ns are totals."""
+    """lottery-bench scale: the kernel's own counters over one run; *_ns are totals."""
 
     TOOL: ClassVar[str] = "lottery-scale"
     pool: str
@@ -40,7 +40,7 @@ class ScaleRow:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """lottery-share: one task's wins against its tickets."""
+    """lottery-bench share: one task's wins against its tickets."""
 
     TOOL: ClassVar[str] = "lottery-share"
     case: str
@@ -55,7 +55,7 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class PipeRow:
-    """lottery-pipe: mean ns of a round trip over `rounds`."""
+    """lottery-bench pipe: mean ns of a round trip over `rounds`."""
 
     TOOL: ClassVar[str] = "lottery-pipe"
     policy: str
@@ -66,7 +66,7 @@ class PipeRow:
 
 @dataclass(frozen=True)
 class FloorRow:
-    """lottery-floor: percent of the CPU that was left to SCHED_OTHER."""
+    """lottery-bench floor: percent of the CPU that was left to SCHED_OTHER."""
 
     TOOL: ClassVar[str] = "lottery-floor"
     fair_pct: float
@@ -75,7 +75,7 @@ class FloorRow:
 
 @dataclass(frozen=True)
 class FairRow:
-    """lottery-fair: one finished task; `order` counts completions from 1."""
+    """lottery-bench fair: one finished task; `order` counts completions from 1."""
 
     TOOL: ClassVar[str] = "lottery-fair"
     order: int
@@ -102,7 +102,7 @@ class SmpRow:
 
 @dataclass(frozen=True)
 class MonteCarloRow:
-    """lottery-montecarlo: one integration at one look; `error` is relative."""
+    """lottery-bench montecarlo: one integration at one look; `error` is relative."""
 
     TOOL: ClassVar[str] = "lottery-montecarlo"
     time_ms: int
@@ -115,7 +115,7 @@ class MonteCarloRow:
 
 @dataclass(frozen=True)
 class ViewersRow:
-    """lottery-viewers: one viewer at one look, at the end of a part of `phase`."""
+    """lottery-bench viewers: one viewer at one look, at the end of a part of `phase`."""
 
     TOOL: ClassVar[str] = "lottery-viewers"
     time_ms: int
@@ -132,7 +132,7 @@ class ViewersRow:
 
 @dataclass(frozen=True)
 class ServerRow:
-    """lottery-server: one client."""
+    """lottery-bench server: one client."""
 
     TOOL: ClassVar[str] = "lottery-server"
     case: str
@@ -146,7 +146,7 @@ class ServerRow:
 
 @dataclass(frozen=True)
 class InsulateRow:
-    """lottery-insulate: one task, before or after inflation in B."""
+    """lottery-bench insulate: one task, before or after inflation in B."""
 
     TOOL: ClassVar[str] = "lottery-insulate"
     case: str

@@ -8,6 +8,8 @@ from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.suite import SHARE_SHIFT, not_debug, refused, scenario, smp_machine, with_leaks
 
+BENCH = ("lottery-bench",)
+FLOOR = (*BENCH, "floor", "--ktap", "--seconds")
 # Ticket ratios of the share tests.
 RATIOS = ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "100:1", "3:2:1")
 DEBUG_RATIO = "10:1"
@@ -62,13 +64,13 @@ def _api() -> Boot:
 
 def _share(name: str, seconds: int, *args: str) -> Program:
     """Shares against tickets: seconds for each ratio, 3 if shortened."""
-    program = ("lottery-share", "--ktap", "--seconds")
+    program = (*BENCH, "share", "--ktap", "--seconds")
     return Program(name, (*program, str(seconds), *args), 120, short=(*program, "3", *args))
 
 
 def _turns(name: str, seconds: int, *args: str) -> Program:
     """One lottery a quantum: in real time late ticks make that untrue."""
-    program = ("lottery-share", "--ktap", "--case", "turns", "--seconds", str(seconds), *args)
+    program = (*BENCH, "share", "--ktap", "--case", "turns", "--seconds", str(seconds), *args)
     return Program(name, program, 120, debug=False)
 
 
@@ -95,14 +97,9 @@ def _pool(pool: str) -> Boot:
             _turns("turns", 2, *TURNS),
             # Whole ticks at 250 Hz, too.
             _turns("turns-8ms", 3, "--quantum", "8000", "3:1"),
-            Program("fair", ("lottery-fair", "--ktap", "--tasks", "40", "--work-ms", "120"), 120),
-            Program("scale", ("lottery-scale", "100"), 120, short=("lottery-scale", "20")),
-            Program(
-                "floor",
-                ("lottery-floor", "--ktap", "--seconds", "10"),
-                60,
-                short=("lottery-floor", "--ktap", "--seconds", "5"),
-            ),
+            Program("fair", (*BENCH, "fair", "--ktap", "--tasks", "40", "--work-ms", "120"), 120),
+            Program("scale", (*BENCH, "scale", "100"), 120, short=(*BENCH, "scale", "20")),
+            Program("floor", (*FLOOR, "10"), 60, short=(*FLOOR, "5")),
         ),
     )
 
@@ -131,17 +128,17 @@ def _tools() -> Boot:
             refused("refuse-currency-of-nothing", "lottery currency true"),
             refused("refuse-currency-group-tickets", "lottery currency -g / -t 1"),
             scenario("lottery/refuse-task-file"),
-            refused("refuse-empty-file", "lottery-fair /dev/null"),
-            refused("refuse-no-tasks", "lottery-fair --tasks 0"),
-            refused("refuse-scale-0", "lottery-scale 0"),
-            refused("refuse-scale-pid-max", "lottery-scale 99999999"),
-            refused("refuse-ratio", "lottery-share 10:"),
-            refused("refuse-server-ratio", "lottery-server 8"),
-            refused("refuse-insulate-seconds", "lottery-insulate --seconds 0"),
-            refused("refuse-looks", "lottery-montecarlo --look-ms 700"),
-            refused("refuse-late-start", "lottery-montecarlo --tasks 16 --seconds 75"),
-            refused("refuse-viewers", "lottery-viewers 3:2:1 3:1"),
-            refused("refuse-hogs", "lottery-hogs --hogs 65 true"),
+            refused("refuse-empty-file", "lottery-bench fair /dev/null"),
+            refused("refuse-no-tasks", "lottery-bench fair --tasks 0"),
+            refused("refuse-scale-0", "lottery-bench scale 0"),
+            refused("refuse-scale-pid-max", "lottery-bench scale 99999999"),
+            refused("refuse-ratio", "lottery-bench share 10:"),
+            refused("refuse-server-ratio", "lottery-bench server 8"),
+            refused("refuse-insulate-seconds", "lottery-bench insulate --seconds 0"),
+            refused("refuse-looks", "lottery-bench montecarlo --look-ms 700"),
+            refused("refuse-late-start", "lottery-bench montecarlo --tasks 16 --seconds 75"),
+            refused("refuse-viewers", "lottery-bench viewers 3:2:1 3:1"),
+            refused("refuse-hogs", "lottery-bench hogs --hogs 65 true"),
             scenario("lottery/hogs-beside-a-command"),
         ),
     )
@@ -221,14 +218,13 @@ def _group(name: str) -> Program:
 
 def _nohz() -> Boot:
     """A CPU without a tick: two lottery tasks, and the server of fair ones, need one."""
-    floor = ("lottery-floor", "--ktap", "--cpu", "1", "--seconds")
     machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
     return Boot(
         "lottery-nohz",
         machine.with_append("nohz_full=1"),
         (
             _share("share-3:1", 4, "--cpu", "1", "3:1"),
-            Program("floor", (*floor, "5", "--meet"), 60),
+            Program("floor", (*FLOOR, "5", "--meet", "--cpu", "1"), 60),
         ),
     )
 

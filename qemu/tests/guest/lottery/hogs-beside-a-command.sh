@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: hogs-beside-a-command
-# What: lottery-hogs has its hogs, with their tickets, as long as its command, whose status it has.
+# What: The case hogs has its hogs, with their tickets, as long as its command, whose status it has.
 # Needs: root
 # Time: 60
 # Debug: no
@@ -15,7 +15,7 @@ await_none() {
 }
 
 status=0
-lottery-hogs --hogs 3 --hog-tickets 40 sh -c 'lottery top --batch --count 1; exit 7' \
+lottery-bench hogs --hogs 3 --hog-tickets 40 sh -c 'lottery top --batch --count 1; exit 7' \
 	>/tmp/out || status=$?
 cat /tmp/out
 test "$status" -eq 7
@@ -23,7 +23,7 @@ grep -q ' 3 tasks; 120 tickets' /tmp/out
 await_none
 
 # without tickets they are no lottery tasks
-lottery-hogs --hogs 2 lottery top --batch --count 1 | grep ' 0 tasks; 0 tickets'
+lottery-bench hogs --hogs 2 lottery top --batch --count 1 | grep ' 0 tasks; 0 tickets'
 status=0
-lottery-hogs sh -c 'kill -TERM $$' || status=$?
+lottery-bench hogs sh -c 'kill -TERM $$' || status=$?
 test "$status" -eq 143

@@ -6,7 +6,7 @@
 # Debug: no
 printf '10 20\n10 ten\n' >/tmp/tasks
 status=0
-lottery-fair /tmp/tasks >/tmp/out 2>/tmp/err || status=$?
+lottery-bench fair /tmp/tasks >/tmp/out 2>/tmp/err || status=$?
 cat /tmp/err
 test "$status" -eq 2
 test ! -s /tmp/out
