@@ -74,6 +74,8 @@ echo "${COMPREPLY[@]}"
         ("wrais stalls --s", "--seconds"),
         ("wrais stalls -t ", ""),
         ("wrais-run --class i", "idle"),
+        ("lottery-bench s", "share scale server"),
+        ("lottery-bench share --case s", "steady sleepwake"),
         ("lottery top -s ", "tickets got"),
         ("lottery top --trace ", "files"),
         ("lottery lend --to ", "pids"),
