@@ -32,7 +32,7 @@ def _at(goal: Goal, records: Sequence[Record], numbers: Sequence[float]) -> list
 
 def check(goal: Goal, measured: Sequence[Record]) -> None:
     """Of records that were measured, with a value in each row of the goal."""
-    records = [replace(record, value=record.value or 1.0) for record in measured]
+    records = [replace(r, value=r.value or 1.0) for r in find(measured, goal.metric)]
     count = len(rows(goal, records))
     assert count, f"{goal.name}: finds nothing"
     if not goal.judged:
@@ -48,8 +48,10 @@ def check(goal: Goal, measured: Sequence[Record]) -> None:
     assert ends, f"{goal.name}: has no bound"
     for inside, outside in ends:
         good = _at(goal, records, [inside] * count)
-        assert judge(goal, good, False).met is True, goal.name
-        bad = _at(goal, records, [*[inside] * (count - 1), outside])
-        assert judge(goal, bad, False).met is False, goal.name
+        assert judge(goal, good, True).met is True, goal.name
+        for spoilt in (0, count - 1):
+            numbers = [outside if number == spoilt else inside for number in range(count)]
+            bad = _at(goal, records, numbers)
+            assert judge(goal, bad, False).met is False, goal.name
         few = [replace(record, n=goal.least_n - 1) for record in bad if goal.least_n > 1]
         assert not few or judge(goal, few, False).met is None, goal.name

@@ -10,11 +10,26 @@ from pathlib import Path
 
 import pytest
 
+from lab import redraw
+from lab.bench import make_bench, run
+from lab.paths import Paths
+from tests.host.recorded import Recorded
+
 PR_SET_CHILD_SUBREAPER = 36
 # What a test has told to end may take its time on a busy host.
 END_S = 30
 # Boots beside the tests end with the session itself.
 BOOTS = "tests.apart"
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+    """Results, figures and the page of one experiment, the lottery; the others are missing."""
+    top = tmp_path_factory.mktemp("reported")
+    paths = Paths(top=top, out=top / "build")
+    run(make_bench("lottery", "full", None, 1, 1), paths, Recorded())
+    redraw.main(paths, None)
+    return paths
 
 
 @pytest.fixture

@@ -6,23 +6,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab import LabError
-from lab.bench import Bench, run
 from lab.paths import Paths
 from lab.redraw import main
 from lab.report import page
 from lab.report.references import references
 from lab.report.results import fullest, stem
-from lab.subjects.lottery import EXPERIMENT, experiment
 from lab.subjects.registry import EXPERIMENTS
 from tests.host import browser
 from tests.host.browser import Browser
-from tests.host.recorded import Recorded
 
 LOAD_MS, LOAD_TRIES = 1000, 3
 MAX_BYTES = 3_000_000
@@ -52,15 +48,9 @@ needs_library = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+def paths(reported: Paths) -> Paths:
     """Results of what was recorded of one experiment; the others are missing."""
-    top = tmp_path_factory.mktemp("page")
-    paths = Paths(top=top, out=top / "build")
-    scope = replace(experiment.FULL, scale_seeds=(1,), share_seeds=(1,))
-    recorded = replace(EXPERIMENT, boots=lambda _scope, _only: experiment.boots(scope))
-    run(Bench(recorded), paths, Recorded("lottery"))
-    main(paths, None)
-    return paths
+    return reported
 
 
 @pytest.fixture(scope="module")
