@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Chromium without a window, driven over a pipe: what it says of a page, and pictures of it."""
+"""Chromium without a window, driven over a pipe: what it says of a page."""
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -151,11 +150,3 @@ class Browser:
             if time.monotonic() > deadline:
                 return False
         return True
-
-    def picture(self, file: Path, height: int = 0) -> None:
-        """A PNG of the whole page, or of its upper part."""
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "scale": 1}
-        clip["height"] = min(size["height"], height or size["height"])
-        answer = self.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
-        file.write_bytes(base64.b64decode(answer["data"]))

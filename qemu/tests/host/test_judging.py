@@ -23,6 +23,9 @@ GOOD = BootResult(
     Path("console.log"),
 )
 SPLAT = Splat(Kind.WARNING, "WARNING: x", 7)
+LATE = replace(GOOD, errors=("no power off within 120 s",))
+BETWEEN = replace(GOOD, splats=(SPLAT,))
+CRASHED = ProgramResult("one", Status.CRASH, reason="no result: died")
 
 
 def judge(result: BootResult, *selected: Program) -> None:
@@ -32,32 +35,20 @@ def judge(result: BootResult, *selected: Program) -> None:
     test_guest.test_program(schedule, (BOOT, ONE))
 
 
-def judge_console(result: BootResult) -> None:
-    """What the test of the boot itself makes of it."""
-    test_guest.test_console(Schedule([BOOT], lambda boot: result, 1), BOOT)
-
-
-LATE = replace(GOOD, errors=("no power off within 120 s",))
-
-
 def test_only_its_own_result_counts() -> None:
+    """And a late power off is one red test: that of the boot itself."""
     judge(GOOD)
-    judge(replace(GOOD, splats=(replace(SPLAT, entry="other"),)))
-
-
-def test_a_late_power_off_is_one_red_test() -> None:
     judge(LATE)
-    with pytest.raises(AssertionError, match="no power off"):
-        judge_console(LATE)
+    judge(replace(GOOD, splats=(replace(SPLAT, entry="other"),)))
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         LATE,
-        replace(GOOD, splats=(SPLAT,)),
+        BETWEEN,
         replace(GOOD, splats=(replace(SPLAT, entry="one"),)),
-        replace(GOOD, programs=[ProgramResult("one", Status.CRASH, reason="no result: died")]),
+        replace(GOOD, programs=[CRASHED]),
     ],
     ids=["boot", "between", "while-it-ran", "result"],
 )
@@ -66,7 +57,9 @@ def test_what_spoils_it(bad: BootResult) -> None:
         judge(bad, ONE)
 
 
-@pytest.mark.parametrize("bad", [LATE, replace(GOOD, splats=(SPLAT,))], ids=["boot", "between"])
-def test_what_spoils_the_boot(bad: BootResult) -> None:
-    with pytest.raises(AssertionError):
-        judge_console(bad)
+@pytest.mark.parametrize(
+    ("bad", "told"), [(LATE, "no power off"), (BETWEEN, "WARNING")], ids=["boot", "between"]
+)
+def test_what_spoils_the_boot(bad: BootResult, told: str) -> None:
+    with pytest.raises(AssertionError, match=told):
+        test_guest.test_console(Schedule([BOOT], lambda boot: bad, 1), BOOT)

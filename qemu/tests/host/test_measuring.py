@@ -23,41 +23,28 @@ PROGRAMS = (
     Program("pipe-other", ("lottery-bench", "pipe", "--policy", "other", "--json"), what="pipe"),
 )
 BOOT = Boot("cost-list-2", Machine(accel="icount", root=False), PROGRAMS, defer=True)
-
-
-def good(log_dir: Path = Path()) -> BootResult:
-    """A run in which every program printed a line."""
-    programs = [ProgramResult(p.name, Status.OK, output=[f"{{{p.name}}}"]) for p in PROGRAMS]
-    return BootResult(BOOT, programs, log_dir / "console.log")
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    """An output directory that has a kernel and PID 1."""
-    paths = Paths(top=tmp_path, out=tmp_path / "build")
-    for path in (paths.boot_image(), paths.init):
-        path.parent.mkdir(parents=True)
-        path.write_bytes(b"")
-    return paths
-
-
-def test_logs_are_kept_by_boot(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def boot(_paths: Paths, boot: Boot, log_dir: Path) -> BootResult:
-        asked.append((boot.name, log_dir))
-        return good(log_dir)
-
-    monkeypatch.setattr(experiment, "run_boot", boot)
-    result = measuring(paths, "bench", {})(BOOT)
-    assert result.lines(PROGRAMS[1]) == ["{pipe-other}"]
-    assert asked == [("cost-list-2", paths.logs / "bench" / "cost-list-2")]
-
-
+ONE, TWO = (ProgramResult(p.name, Status.OK, output=[f"{{{p.name}}}"]) for p in PROGRAMS)
 SPLAT = Splat(Kind.WARNING, "WARNING: at kernel/sched", 7, "scale-20-1")
 FAILED = ProgramResult("scale-20-1", Status.FAIL, reason="exit 3")
 SILENT = ProgramResult("pipe-other", Status.OK)
 SKIPPED = ProgramResult("pipe-other", Status.SKIP, reason="no class")
+
+
+def measured(monkeypatch: pytest.MonkeyPatch, **change: Any) -> BootResult:
+    """A run in which every program printed a line, but for the change."""
+
+    def boot(_paths: Paths, boot: Boot, log_dir: Path) -> BootResult:
+        good = BootResult(boot, [ONE, TWO], log_dir / "console.log")
+        return replace(good, **change)
+
+    monkeypatch.setattr(experiment, "run_boot", boot)
+    return measuring(Paths(Path("top"), Path("out")), "bench", {})(BOOT)
+
+
+def test_logs_are_kept_by_boot(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = measured(monkeypatch)
+    assert result.lines(PROGRAMS[1]) == ["{pipe-other}"]
+    assert result.console == Path("out/logs/bench/cost-list-2/console.log")
 
 
 @pytest.mark.parametrize(
@@ -66,17 +53,15 @@ SKIPPED = ProgramResult("pipe-other", Status.SKIP, reason="no class")
         ({"splats": [SPLAT]}, "WARNING in scale-20-1"),
         ({"errors": ["the kernel panicked"]}, "the kernel panicked"),
         ({"programs": [FAILED]}, "scale-20-1: fail: exit 3"),
-        ({"programs": [*good().programs[:1], SKIPPED]}, "pipe-other: skip: no class"),
-        ({"programs": [*good().programs[:1], SILENT]}, "pipe-other: ok: no output"),
+        ({"programs": [ONE, SKIPPED]}, "pipe-other: skip: no class"),
+        ({"programs": [ONE, SILENT]}, "pipe-other: ok: no output"),
     ],
 )
 def test_a_run_that_is_not_clean_measures_nothing(
-    paths: Paths, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
 ) -> None:
-    bad = replace(good(paths.logs), **change)
-    monkeypatch.setattr(experiment, "run_boot", lambda *_: bad)
     with pytest.raises(LabError) as caught:
-        measuring(paths, "bench", {})(BOOT)
+        measured(monkeypatch, **change)
     message = str(caught.value)
     assert message.startswith("cost-list-2: ")
     assert words in message and "console.log" in message and "\n" not in message
@@ -86,24 +71,22 @@ def test_a_run_that_is_not_clean_measures_nothing(
 @pytest.mark.parametrize(
     ("reason", "measured"), [("exit 1", True), ("exit 1: slow", True), ("exit 2: bad", False)]
 )
-def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(
-    reason: str, measured: bool
-) -> None:
-    failed = replace(good().programs[0], status=Status.FAIL, reason=reason)
-    assert (fault(replace(good(), programs=[failed])) is None) == measured
-    assert fault(replace(good(), programs=[replace(failed, output=[])])) is not None
+def test_a_failed_check_of_a_tool_is_a_measurement(reason: str, measured: bool) -> None:
+    failed = replace(ONE, status=Status.FAIL, reason=reason)
+    assert (fault(BootResult(BOOT, [failed], Path())) is None) == measured
+    assert fault(BootResult(BOOT, [replace(failed, output=[])], Path())) is not None
 
 
 @pytest.mark.parametrize(("status", "good"), [(Status.OK, True), (Status.FAIL, False)])
 def test_what_makes_something_ready_may_be_silent(status: Status, good: bool) -> None:
-    ready = Program("mount", ("mount", "/dev/nullb0"))
+    ready = replace(BOOT, programs=(Program("mount", ("mount", "/dev/nullb0")),))
     results = [ProgramResult("mount", status, reason="" if good else "exit 255")]
-    assert (fault(BootResult(replace(BOOT, programs=(ready,)), results, Path())) is None) == good
+    assert (fault(BootResult(ready, results, Path())) is None) == good
 
 
-def test_each_kernel_must_be_built_before_any_boot(paths: Paths, tmp_path: Path) -> None:
+def test_each_kernel_must_be_built_before_any_boot(built: Paths, tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"bzImage is missing: make kernel$"):
         require(Paths(top=tmp_path, out=tmp_path), {"guest"})
-    require(paths, {"guest"})
+    require(built, {"guest"})
     with pytest.raises(LabError, match=r"kernel-plain/.*bzImage is missing: make kernel-plain$"):
-        require(paths, {"guest", "plain"})
+        require(built, {"guest", "plain"})

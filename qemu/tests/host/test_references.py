@@ -14,60 +14,46 @@ from lab.report.records import Record
 from lab.report.references import FILE, Figure, Series, parse, references
 from lab.subjects.ipc.reference import TABLE
 from lab.subjects.registry import EXPERIMENTS, names
-from lab.subjects.udp.reference import ACTUAL_MBPS, MAX_MBPS, SD_MBPS
-
-ALL = references().figures
 
 
-def test_every_document_has_an_experiment() -> None:
-    assert sorted(references().documents) == names()
-    assert {figure.document for figure in ALL} == set(names())
-
-
-def test_the_figures_and_tables_that_the_documents_have() -> None:
-    numbers = [f"{figure.document} {figure.number}" for figure in ALL]
-    assert len(numbers) == len(set(numbers)) == 20
-
-
-@pytest.mark.parametrize("figure", ALL, ids=lambda figure: str(figure.id))
-def test_what_a_figure_names_is_there(figure: Figure) -> None:
-    """Goals that the experiment judges, metrics that it measures."""
-    experiment = EXPERIMENTS[figure.document]
-    judged: list[Verdict] = experiment.judge([], True)
-    assert set(figure.goals) <= {verdict.name for verdict in judged}
-    assert {s.metric for s in figure.series if s.metric} <= set(experiment.metrics)
-    assert not (figure.goals and figure.order)
-    if figure.order:
-        assert set(figure.order) <= set(figure.series[0].theirs)
-
-
-def test_the_two_rows_that_were_misread() -> None:
-    """The printed `3227` and `6252` are 32:27 and 64:52; 100 Mbit/s has six values."""
-    assert {rate: ACTUAL_MBPS[rate] for rate in (32, 64)} == {32: 27, 64: 52}
-    assert not {3, 6} & set(ACTUAL_MBPS)
-    assert list(SD_MBPS[100].values()) == [1.6, 1.07, 1, 1, 1, 0.7]
-    assert (min(SD_MBPS[300]), min(SD_MBPS[700])) == (2, 4)
+def test_what_figures_name_is_there() -> None:
+    """Experiments, goals that they judge and metrics that they measure."""
+    figures = references().figures
+    assert sorted(references().documents) == names() == sorted({f.document for f in figures})
+    assert len({(f.document, f.number) for f in figures}) == len(figures)
+    for figure in figures:
+        experiment = EXPERIMENTS[figure.document]
+        assert set(figure.goals) <= {verdict.name for verdict in experiment.judge([], True)}
+        assert {s.metric for s in figure.series if s.metric} <= set(experiment.metrics)
+        assert not (figure.goals and figure.order)
+        assert not figure.order or set(figure.order) <= set(figure.series[0].theirs)
 
 
 def test_tables_in_cycles_and_in_ns_agree() -> None:
-    """Tables 1 to 4 in cycles give Table 5, at its clock, to what is printed.
-
-    Semaphores' and ZeroMQ's 1 % quantiles included, their own rounding apart.
-    """
-    assert MAX_MBPS[1] == 180 and len(MAX_MBPS) == 16
+    """Tables 1 to 4 in cycles give Table 5, at its clock, to what is printed."""
     for name in ("ipc-t1", "ipc-t2", "ipc-t3", "ipc-t4"):
         for mechanism, value in references().column(name, "mean").items():
             assert value == pytest.approx(TABLE[mechanism].mean, rel=0.002), (name, mechanism)
 
 
-def test_a_text_that_is_not_right_is_named() -> None:
-    text = FILE.read_text()
-    with pytest.raises(LabError, match="unknown field `colour`"):
-        parse(text.replace('note = "CFQ', 'colour = "red"\nnote = "CFQ', 1))
-    with pytest.raises(LabError, match="figure 'wrais-15': one of a known document, once"):
-        parse(text.replace('id = "wrais-16"', 'id = "wrais-15"'))
-    with pytest.raises(LabError, match="plot 'mechanisms': must be of one figure"):
-        parse(text.replace('plots = ["inproc-ipc"]', 'plots = ["mechanisms"]'))
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('note = "CFQ', 'colour = "red"\nnote = "CFQ', "unknown field `colour`"),
+        ('id = "wrais-16"', 'id = "wrais-15"', "figure 'wrais-15': one of a known document, once"),
+        (
+            'plots = ["inproc-ipc"]',
+            'plots = ["mechanisms"]',
+            "plot 'mechanisms': must be of one figure",
+        ),
+    ],
+)
+def test_a_text_that_is_not_right_is_named(old: str, new: str, told: str) -> None:
+    with pytest.raises(LabError, match=told):
+        parse(FILE.read_text().replace(old, new, 1))
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(LabError, match="no column 'soup'"):
         references().column("ipc-t5", "soup")
 
@@ -86,14 +72,12 @@ FIGURE = Figure(
 
 
 def test_ours_stands_beside_theirs_with_n_and_spread() -> None:
+    """A quantile has no deviation of the samples."""
     records = [record("error_pct", "v", -50.0, rate=8), record("error_pct", "w", 1.0, rate=8)]
     found = table(FIGURE, records)
     assert found.rows == ["8", "16"]
     assert found.columns[0].cells["8"] == Cell(4, 4.0, 3, 8 * 0.98, None, 0.08)
     assert found.columns[0].cells["16"] == Cell("never")
-
-
-def test_a_quantile_has_no_deviation_of_the_samples() -> None:
     quantile = Series(name="s", by="rate", metric="error_pct", variant="v", where={"stat": "p99"})
     records = [record("error_pct", "v", 1.0, rate=8, stat="p99")]
     found = table(msgspec.structs.replace(FIGURE, series=(quantile,)), records)
@@ -121,10 +105,7 @@ def test_a_chart_has_each_number_and_no_word() -> None:
     ],
 )
 def test_goals_say_whether_a_claim_holds(met: bool | None, refuted: bool, word: Holds) -> None:
-    figure = Figure(
-        id="f", document="udp", number="1", title="t", claim="c", note="n", row="r",
-        goals=("g",), refuted=refuted, series=(SERIES,),
-    )  # fmt: skip
+    figure = msgspec.structs.replace(FIGURE, refuted=refuted)
     goals = {"g": Verdict("g", "<= 1", NOT_MEASURED, met, why="needs n = 5")}
     assert holds(figure, table(figure, []), goals) is word
     assert holds(figure, table(figure, []), {}) is Holds.MISSING
@@ -138,10 +119,7 @@ def test_goals_say_whether_a_claim_holds(met: bool | None, refuted: bool, word: 
 
 def test_an_order_says_whether_a_claim_holds() -> None:
     series = Series(name="s", by="variant", metric="error_pct", theirs={"v": 1, "w": 2})
-    figure = Figure(
-        id="f", document="udp", number="1", title="t", claim="c", note="n", row="r",
-        order=("v", "w"), series=(series,),
-    )  # fmt: skip
+    figure = msgspec.structs.replace(FIGURE, goals=(), order=("v", "w"), series=(series,))
 
     def said(*values: float) -> Holds:
         pairs = zip(("v", "w"), values, strict=False)
