@@ -28,6 +28,8 @@ from tests.host import toy
 
 ENOUGH_S = 60.0
 BESIDE_S = 0.1
+TOY = Bench(toy.EXPERIMENT)
+ALL = ["toy-1", "toy-2", "toy-4"]
 
 
 @pytest.fixture
@@ -40,10 +42,10 @@ def campaign(
     runner: Runner,
     deadline: float | None = None,
     clock: Callable[[], float] = lambda: 0.0,
+    bench: Bench = TOY,
 ) -> Campaign:
     """The toy alone."""
-    kept_of = keeping(paths, lambda _: runner)
-    return Campaign(paths, [Bench(toy.EXPERIMENT)], kept_of, deadline, clock)
+    return Campaign(paths, [bench], keeping(paths, lambda _: runner), deadline, clock)
 
 
 @pytest.mark.parametrize(("text", "value"), [("90s", 90), ("30m", 1800), ("2h", 7200)])
@@ -59,15 +61,12 @@ def test_another_budget_is_named(text: str) -> None:
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_all_experiments_run_the_shortest_first(scope: str) -> None:
+    """What depends on the host's clock is known."""
     found = benches(scope, 2)
     assert {bench.experiment.name for bench in found} == set(EXPERIMENTS)
     lengths = [sum(boot.length for boot in bench.boots()) for bench in found]
     assert lengths == sorted(lengths)
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_what_depends_on_the_hosts_clock_is_known(scope: str) -> None:
-    boots = [boot for bench in benches(scope, 2) for boot in bench.boots()]
+    boots = [boot for bench in found for boot in bench.boots()]
     assert {boot.name for boot in boots if boot.host} == {"ipc-host", "udp-host"}
     real = {boot.name for boot in boots if not boot.host and boot.machine.real_time}
     assert real <= {"smp-1", "smp-2", "smp-3"}
@@ -88,7 +87,7 @@ def test_what_depends_on_the_hosts_clock_runs_alone(paths: Paths) -> None:
         if len(running) > 1:
             overlap.set()
         if boot.host or boot.machine.real_time:
-            # Whoever comes within that time is beside it.
+            # Whatever comes within that time is beside it.
             overlap.wait(BESIDE_S)
             most[True] = max(most[True], len(running))
         else:
@@ -99,8 +98,7 @@ def test_what_depends_on_the_hosts_clock_runs_alone(paths: Paths) -> None:
 
     experiment = replace(toy.EXPERIMENT, boots=boots, evaluate=lambda _: Measured([], [], {}))
     drawn = replace(experiment, draw=lambda *_: [])
-    kept_of = keeping(paths, lambda _: run)
-    Campaign(paths, [Bench(drawn, workers=2)], kept_of).run()
+    campaign(paths, run, bench=Bench(drawn, workers=2)).run()
     assert most == {True: 1, False: 2}
 
 
@@ -113,46 +111,41 @@ def test_a_boot_has_the_same_key_in_every_process(name: str) -> None:
 
 
 def test_what_is_done_is_not_done_again(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    """But for what was cut short."""
     runner = toy.Runner()
     assert campaign(paths, runner).run() == 0
     first = {file.name: file.read_bytes() for file in paths.results.iterdir()}
-    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+    assert sorted(runner.booted) == ALL
     again = toy.Runner(cost=lambda _: 3.0)
     assert campaign(paths, again).run() == 0
     assert again.booted == []
     assert {file.name: file.read_bytes() for file in paths.results.iterdir()} == first
     assert capsys.readouterr().out.endswith("1 of 1 measured goals met\n")
-
-
-def test_one_boot_that_is_missing_is_run(paths: Paths) -> None:
-    campaign(paths, toy.Runner()).run()
     for file in (paths.out / "bench/toy").glob("toy-2-*.pickle"):
         file.write_bytes(b"cut short")
-    runner = toy.Runner()
-    assert campaign(paths, runner).run() == 0
-    assert runner.booted == ["toy-2"]
+    assert campaign(paths, again).run() == 0
+    assert again.booted == ["toy-2"]
 
 
 def test_other_conditions_are_measured_anew(paths: Paths) -> None:
-    told = made_by(paths, Bench(toy.EXPERIMENT))
-    assert conditions(paths, told) == conditions(paths, replace(told, commit="other", dirty=True))
-    assert conditions(paths, told) != conditions(paths, replace(told, series="other"))
-    assert conditions(paths, told) != conditions(paths, replace(told, image="other"))
+    told = made_by(paths, TOY)
     before = conditions(paths, told)
+    assert before == conditions(paths, replace(told, commit="other", dirty=True))
+    assert before != conditions(paths, replace(told, series="other"))
+    assert before != conditions(paths, replace(told, image="other"))
     paths.bin.mkdir(parents=True)
     (paths.bin / "tool").write_text("new")
     assert conditions(paths, told) != before
     runner = toy.Runner()
     for text in ("one", "other", "one"):
-        boot = toy.boots((1,))[0]
-        Kept(runner, paths.out / "kept", text)(boot)
+        Kept(runner, paths.out / "kept", text)(toy.boots((1,))[0])
     assert runner.booted == ["toy-1", "toy-1"]
 
 
 def test_the_budget_ends_it_and_the_next_call_goes_on(
     paths: Paths, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After two boots the time is up for what begins; who waits for results has enough of it."""
+    """After two boots the time is up for what begins; waiting for results has enough of it."""
     runner = toy.Runner()
     kept = paths.out / "bench/toy"
 
@@ -166,7 +159,7 @@ def test_the_budget_ends_it_and_the_next_call_goes_on(
     assert "not finished: toy: 2 of 3 boots done; make bench goes on with it" in said
     assert not (paths.results / "toy.json").exists()
     assert campaign(paths, runner).run() == 0
-    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+    assert sorted(runner.booted) == ALL
     assert (paths.results / "toy.json").exists()
 
 
@@ -196,9 +189,9 @@ def test_a_boot_that_fails_is_named_and_the_others_are_kept(
 
     assert campaign(paths, failing).run() == 1
     assert capsys.readouterr().out.endswith("failed: toy: toy-4: panic\n")
-    assert sorted(runner.booted) == ["toy-1", "toy-2"]
+    assert sorted(runner.booted) == ALL[:2]
     assert campaign(paths, runner).run() == 0
-    assert sorted(runner.booted) == ["toy-1", "toy-2", "toy-4"]
+    assert sorted(runner.booted) == ALL
 
 
 def test_a_missed_goal_fails(paths: Paths) -> None:

@@ -13,37 +13,26 @@ from lab.__main__ import main as lab
 from lab.compare import main, pairs, tool
 from lab.report.records import Sample, to_gobench
 
-FAKE = """\
-#!/bin/sh
-echo "benchstat: $*"
-[ ! -e {flag} ]
-"""
+FAKE = '#!/bin/sh\necho "benchstat: $*"\n[ ! -e {flag} ]\n'
+"""A program that says how it was called; it fails once the flag exists."""
 
 
-def results(directory: Path, *names: str, value: float = 1.0) -> Path:
+def results(directory: Path, *names: str) -> Path:
     """A directory of samples, as an experiment leaves them."""
     directory.mkdir()
     for name in names:
-        samples = [Sample(name, "cost_ns", "v", {"size": 3}, value, "ns", str(n)) for n in (1, 2)]
+        samples = [Sample(name, "cost_ns", "v", {"size": 3}, 1.0, "ns", str(n)) for n in (1, 2)]
         (directory / f"{name}.bench").write_text(to_gobench(samples))
     return directory
 
 
-@pytest.fixture
-def benchstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that says how it was called; it fails once the returned file exists."""
-    flag = tmp_path / "fail"
-    program = tmp_path / "bin/benchstat"
-    program.parent.mkdir()
-    program.write_text(FAKE.format(flag=flag))
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    return flag
-
-
 def test_what_both_have_is_compared(
-    tmp_path: Path, benchstat: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    program = tmp_path / "benchstat"
+    program.write_text(FAKE.format(flag=tmp_path / "fail"))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     one = results(tmp_path / "one", "udp", "ipc", "wrais")
     other = results(tmp_path / "other", "udp", "wrais")
     assert main(one, other) == 0
@@ -52,13 +41,13 @@ def test_what_both_have_is_compared(
         for name in ("udp", "wrais")
         for line in (f"{name}:", f"benchstat: A={one}/{name}.bench B={other}/{name}.bench")
     ]
-    benchstat.touch()
+    (tmp_path / "fail").touch()
     assert main(one, other) == 1
 
 
 def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("PATH", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
     with pytest.raises(LabError, match=r"missing: install it with: go install golang\.org/x/perf"):
         tool()
 
@@ -100,7 +89,7 @@ def test_the_command_says_what_it_expects(
 @pytest.mark.parametrize("line", ["soup", "BenchmarkUdp/variant=v x 1 cost-ns", "{}"])
 def test_a_line_that_is_not_right_is_named(tmp_path: Path, line: str) -> None:
     there, spoilt = (results(tmp_path / name, "udp") for name in ("there", "spoilt"))
-    file = spoilt / "udp.bench"
-    file.write_text(file.read_text() + f"{line}\n")
-    with pytest.raises(LabError, match=rf"{re.escape(str(file))}:4: '{re.escape(line)}': must"):
+    with (spoilt / "udp.bench").open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(LabError, match=rf"{re.escape(file.name)}:4: '{re.escape(line)}': must"):
         pairs(there, spoilt)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,13 @@ from lab.report.document import read_document
 from lab.report.runs import compared
 
 DOCUMENT: dict[str, Any] = {
-    "tool": "ipclat",
-    "schema": 1,
-    "version": "1.0",
-    "time": "2026-01-02T03:04:05Z",
-    "host": "one",
-    "kernel": "6.12.1",
-    "cpu_model": "a CPU",
-    "cpus": 2,
-    "complete": True,
+    **{"tool": "ipclat", "schema": 1, "version": "1.0", "time": "2026-01-02T03:04:05Z"},
+    **{"host": "one", "kernel": "6.12.1", "cpu_model": "a CPU", "cpus": 2, "complete": True},
     "settings": {"iterations": 100, "policy": "other"},
     "results": [
         {
-            "mechanism": "pipe",
-            "direction": "forward",
-            "pinned": False,
-            "missing": "",
-            "samples": 200,
-            "mean_ns": 1000.0,
-            "low_ns": 900.0,
-            "high_ns": 1100.0,
+            **{"mechanism": "pipe", "direction": "forward", "pinned": False, "missing": ""},
+            **{"samples": 200, "mean_ns": 1000.0, "low_ns": 900.0, "high_ns": 1100.0},
             "percentiles_ns": {"50": 950.0, "99": 2000.0},
             "mean_cycles": 2000.0,
             "percentiles_cycles": {"50": 1900.0, "99": 4000.0},
@@ -45,6 +31,9 @@ DOCUMENT: dict[str, Any] = {
         {"mechanism": "spin", "direction": "forward", "missing": "one CPU", "mean_ns": None},
     ],
 }
+
+
+PIPE, SPIN = DOCUMENT["results"]
 
 
 def write(path: Path, document: dict[str, Any]) -> Path:
@@ -57,40 +46,44 @@ def old(tmp_path: Path) -> Path:
     return write(tmp_path / "old.json", DOCUMENT)
 
 
-def changed(tmp_path: Path, mean: float, **more: Any) -> Path:
-    document = copy.deepcopy(DOCUMENT) | more
-    factor = mean / 1000
-    pipe = document["results"][0]
-    pipe |= {"mean_ns": mean, "low_ns": 900 * factor, "high_ns": 1100 * factor}
-    return write(tmp_path / "new.json", document)
+def piped(**more: Any) -> dict[str, Any]:
+    """The document with another result of the pipe."""
+    return {**DOCUMENT, "results": [{**PIPE, **more}, SPIN]}
 
 
-def lines(old: Path, new: Path) -> list[str]:
+def slower(factor: float, **more: Any) -> dict[str, Any]:
+    means = {name: factor * PIPE[name] for name in ("mean_ns", "low_ns", "high_ns")}
+    return {**piped(**means), **more}
+
+
+WITHOUT = piped()
+del WITHOUT["results"][0]["buckets_ns"]
+
+
+def lines(old: Path, document: dict[str, Any]) -> list[str]:
+    new = write(old.with_name("new.json"), document)
     return compared(read_document(old), read_document(new)).splitlines()
 
 
-def test_a_difference_and_none(old: Path, tmp_path: Path) -> None:
+def test_a_difference_and_none(old: Path) -> None:
     """Means whose quotient may be 1 are marked; intervals and cycles are no lines."""
-    table = lines(old, changed(tmp_path, 1050))
+    table = lines(old, slower(1.05))
     assert table[0] == "spin forward: missing in the old run: one CPU"
     (mean,) = [line.split() for line in table if "mean_ns" in line]
     assert mean[-8:] == ["mean_ns", "1000", "1050", "1.050", "~", "0.911", "..", "1.210"]
     assert not any("cycles" in line or "low_" in line for line in table)
-    (mean_line,) = [line for line in lines(old, changed(tmp_path, 2000)) if "mean_ns" in line]
+    (mean_line,) = [line for line in lines(old, slower(2)) if "mean_ns" in line]
     assert "2.000" in mean_line and "~" not in mean_line
 
 
-def test_what_else_differs_is_said(old: Path, tmp_path: Path) -> None:
+def test_what_else_differs_is_said(old: Path) -> None:
     settings = {"iterations": 200, "policy": "other"}
-    table = lines(old, changed(tmp_path, 1000, kernel="6.12.2", settings=settings))
+    table = lines(old, slower(1, kernel="6.12.2", settings=settings))
     assert table[:2] == ["kernel: 6.12.1 -> 6.12.2", "iterations: 100 -> 200"]
-
-
-def test_what_is_in_one_run_only(old: Path, tmp_path: Path) -> None:
-    new = write(tmp_path / "new.json", {**DOCUMENT, "results": DOCUMENT["results"][:1]})
-    assert "spin forward: only in the old run" in lines(old, new)
+    only = lines(old, {**DOCUMENT, "results": [PIPE]})
+    assert "spin forward: only in the old run" in only
     with pytest.raises(LabError, match="one run is of ipclat, the other of udprate"):
-        lines(old, changed(tmp_path, 1000, tool="udprate"))
+        lines(old, slower(1, tool="udprate"))
 
 
 @pytest.mark.parametrize(
@@ -121,17 +114,16 @@ def test_tails_are_drawn_from_samples(old: Path, tmp_path: Path) -> None:
     """A quarter of the samples is in the second bucket."""
     (item,) = plot._drawn([("old", read_document(old))])
     assert item.tail() == ([900, 1900], [1, 0.25]) and item.percentiles() == [950, 2000]
-    assert plot.main([old, changed(tmp_path, 2000)], tmp_path / "two") == 0
+    new = write(tmp_path / "new.json", slower(2))
+    assert plot.main([old, new], tmp_path / "two") == 0
     assert {path.name for path in tmp_path.glob("two.*")} == {"two.png", "two.svg"}
 
 
 def test_ranges_are_drawn_without_samples(tmp_path: Path) -> None:
-    document = copy.deepcopy(DOCUMENT)
-    del document["results"][0]["buckets_ns"]
-    assert plot.main([write(tmp_path / "x.json", document)], tmp_path / "x") == 0
+    assert plot.main([write(tmp_path / "x.json", WITHOUT)], tmp_path / "x") == 0
     text = (tmp_path / "x.svg").read_text()
     assert text.startswith("<?xml") and (tmp_path / "x.png").stat().st_size > 1000
-    empty = write(tmp_path / "y.json", {**DOCUMENT, "results": DOCUMENT["results"][1:]})
+    empty = write(tmp_path / "y.json", {**DOCUMENT, "results": [SPIN]})
     with pytest.raises(LabError, match="holds nothing that can be drawn"):
         plot.main([empty], tmp_path / "y")
 
@@ -158,8 +150,8 @@ def test_a_run_of_the_sender_is_read_as_well(tmp_path: Path) -> None:
     assert found["paced"].figures == {"achieved_mbps": 50}
     gap = {"percentiles_us.50": 580, "percentiles_us.99.9": 2000, "max_us": 2100}
     assert found["gap"].figures == gap
-    other = write(tmp_path / "other.json", SENT | {"gap_us_p50": 1160.0})
-    (line,) = [line.split() for line in lines(path, other) if "percentiles_us.50 " in line][:1]
+    found_lines = lines(path, SENT | {"gap_us_p50": 1160.0})
+    (line,) = [line.split() for line in found_lines if "percentiles_us.50 " in line][:1]
     assert line == ["gap", "percentiles_us.50", "580", "1160", "2.000"]
     assert plot.main([path], tmp_path / "sent") == 0
 
@@ -188,8 +180,7 @@ def test_samples_become_a_log_that_others_read(old: Path, tmp_path: Path) -> Non
 
 def test_what_is_less_than_nothing_is_said(tmp_path: Path) -> None:
     """A clock's cost was taken off: the samples stay, and a comment counts them."""
-    document = copy.deepcopy(DOCUMENT)
-    document["results"][0]["buckets_ns"] = [[-20.0, -10.0, 7], [100.0, 101.0, 1]]
+    document = piped(buckets_ns=[[-20.0, -10.0, 7], [100.0, 101.0, 1]])
     assert hdr.main([write(tmp_path / "x.json", document)], tmp_path / "x.hlog") == 0
     assert "#pipe-forward: 7 below 0 ns, written as 0\n" in (tmp_path / "x.hlog").read_text()
     ((_, found),) = logged(tmp_path / "x.hlog")
@@ -198,9 +189,7 @@ def test_what_is_less_than_nothing_is_said(tmp_path: Path) -> None:
 
 def test_without_samples_there_is_no_log(old: Path, tmp_path: Path) -> None:
     """The file is named, and nothing is written."""
-    document = copy.deepcopy(DOCUMENT)
-    del document["results"][0]["buckets_ns"]
-    path = write(tmp_path / "x.json", document)
+    path = write(tmp_path / "x.json", WITHOUT)
     with pytest.raises(LabError, match=f"{path}: holds no samples: it takes --json --buckets"):
         hdr.main([old, path], tmp_path / "x.hlog")
     assert not (tmp_path / "x.hlog").exists()

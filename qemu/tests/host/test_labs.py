@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,31 +23,27 @@ from lab.report import provenance
 from lab.subjects.registry import names
 from tests.documents import TOP
 
-REPOSITORY = "https://example.org/who-waits.git"
 CHECK = """
 import sys, yaml
 from lava_common.schemas import validate
 validate(yaml.safe_load(sys.stdin), strict=True)
 """
-# Debian's own: the package is of no other.
-PYTHON = "/usr/bin/python3"
 
 
 def of_lava(job: str) -> subprocess.CompletedProcess[str]:
-    """What LAVA's schema says of a job."""
-    return subprocess.run(
-        [PYTHON, "-c", CHECK], input=job, capture_output=True, text=True, check=False
-    )
+    """What LAVA's schema says of a job, with Debian's own Python: the package is of no other."""
+    argv = ["/usr/bin/python3", "-c", CHECK]
+    return subprocess.run(argv, input=job, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.skipif(not Path(LAVA).exists(), reason=f"{LAVA} is missing: make deps installs it")
-@pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("quick", [False, True])
-def test_lava_takes_the_job(name: str, quick: bool) -> None:
-    job = lava.job(name, quick, REPOSITORY)
-    done = of_lava(job)
-    assert done.returncode == 0, done.stderr
-    assert f"make bench EXP={name}{' QUICK=1' if quick else ''}\n" in job
+def test_lava_takes_the_job(quick: bool) -> None:
+    for name in names():
+        job = lava.job(name, quick, "https://example.org/who-waits.git")
+        done = of_lava(job)
+        assert done.returncode == 0, done.stderr
+        assert f"make bench EXP={name}{' QUICK=1' if quick else ''}\n" in job
     # and the schema looks at it
     assert of_lava(job.replace("method: docker", "method: dreams")).returncode
 
@@ -103,8 +99,7 @@ def test_kcidb_takes_the_report(tmp_path: Path) -> None:
         "who_waits.some-suite.group.two": "FAIL",
         "who_waits.some-suite.third": "SKIP",
     }
-    (build,) = found["builds"]
-    (checkout,) = found["checkouts"]
+    (build,), (checkout,) = found["builds"], found["checkouts"]
     assert build["checkout_id"] == checkout["id"]
     assert checkout.get("git_commit_hash", "unknown") == provenance.commit(TOP)[0]
     with pytest.raises(LabError, match="origin 'My Lab'"):
@@ -113,24 +108,27 @@ def test_kcidb_takes_the_report(tmp_path: Path) -> None:
 
 def test_kcidb_hears_of_what_never_ended() -> None:
     lost = Case(1, "lost", Status.CRASH, "no result", (Case(1, "begun", Status.OK),))
-    names = {names: case.status for names, case in kcidb.cases((), lost)}
-    assert names == {("lost",): Status.CRASH, ("lost", "begun"): Status.OK}
+    found = {path: case.status for path, case in kcidb.cases((), lost)}
+    assert found == {("lost",): Status.CRASH, ("lost", "begun"): Status.OK}
     assert kcidb.STATUS[Status.CRASH] == kcidb.STATUS[Status.TIMEOUT] == "ERROR"
 
 
-def kept(top: Path, *results: Result) -> Path:
-    """As a run on a node leaves them."""
-    file = top / matrix.RESULTS
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps([asdict(result) for result in results]))
-    return top
+def kept(top: Path, results: Iterable[Result]) -> list[Path]:
+    """As runs on nodes leave them, a configuration each."""
+    folders = []
+    for result in results:
+        file = top / result.name / matrix.RESULTS
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps([asdict(result)]))
+        folders.append(top / result.name)
+    return folders
 
 
 def test_runs_on_a_cluster_are_merged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = [Result(name, tests=7, skipped=("a: b",)) for name in MATRIX]
-    folders = [kept(tmp_path / one.name, one) for one in reversed(whole)]
+    folders = kept(tmp_path, reversed(whole))
     assert matrix.merge(folders) == whole
     monkeypatch.setenv("LAB_OUT", str(tmp_path / "out"))
     (tmp_path / "out").mkdir()
@@ -140,48 +138,38 @@ def test_runs_on_a_cluster_are_merged(
 
 
 def test_what_did_not_run_has_not_passed(tmp_path: Path) -> None:
-    folders = [kept(tmp_path / name, Result(name)) for name in MATRIX]
-    with pytest.raises(LabError, match=f"no results of {MATRIX[0]}$"):
-        matrix.merge(folders[1:])
-    with pytest.raises(LabError, match=f"{MATRIX[1]} is there twice"):
-        matrix.merge([*folders, folders[1]])
-    with pytest.raises(LabError, match=r"nowhere/results/matrix\.json: no results of the matrix"):
-        matrix.merge([*folders, tmp_path / "nowhere"])
+    folders = kept(tmp_path, map(Result, MATRIX))
+    for some, told in (
+        (folders[1:], f"no results of {MATRIX[0]}$"),
+        ([*folders, folders[1]], f"{MATRIX[1]} is there twice"),
+        ([*folders, tmp_path / "none"], r"none/results/matrix\.json: no results of the matrix"),
+    ):
+        with pytest.raises(LabError, match=told):
+            matrix.merge(some)
     (folders[0] / matrix.RESULTS).write_text('[{"name": "rt"}]')
     with pytest.raises(LabError, match="no results of the matrix"):
         matrix.merge(folders)
 
 
-def test_the_array_is_as_long_as_the_matrix() -> None:
-    script = TOP / "qemu/lab/labs/matrix.sbatch"
-    assert f"#SBATCH --array=0-{len(MATRIX) - 1}\n" in script.read_text()
+SCRIPT = "qemu/lab/labs/matrix.sbatch"
 
 
-@pytest.mark.parametrize(("task", "name"), [(0, MATRIX[0]), (len(MATRIX) - 1, MATRIX[-1])])
-def test_a_task_of_the_array_has_one_of_them(tmp_path: Path, task: int, name: str) -> None:
-    """With a make that says what it is asked for."""
-    (tmp_path / "make").write_text('#!/bin/sh\necho "$@"\n')
-    (tmp_path / "make").chmod(0o755)
-    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": str(task)}
+def batch(top: Path, *argv: str, **more: str) -> str:
+    """What the array's script says with a make that says what it is asked for."""
+    (top / "make").write_text('#!/bin/sh\necho "$@"\n')
+    (top / "make").chmod(0o755)
+    env = {"PATH": f"{top}:/usr/bin:/bin", **more}
     done = subprocess.run(
-        ["bash", "qemu/lab/labs/matrix.sbatch", "/shared"],
-        cwd=TOP,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=True,
+        ["bash", SCRIPT, *argv], cwd=TOP, env=env, capture_output=True, text=True, check=True
     )
-    assert done.stdout == f"test-matrix MATRIX={name} O=/shared/{name}\n"
-    env["MERGE"] = "1"
-    for name in MATRIX:
-        kept(tmp_path / "shared" / name, Result(name))
-    done = subprocess.run(
-        ["bash", "qemu/lab/labs/matrix.sbatch", str(tmp_path / "shared")],
-        cwd=TOP,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(rf"{len(MATRIX)} of {len(MATRIX)} configurations passed", done.stdout)
+    return done.stdout
+
+
+def test_a_task_of_the_array_has_one_of_them(tmp_path: Path) -> None:
+    assert f"#SBATCH --array=0-{len(MATRIX) - 1}\n" in (TOP / SCRIPT).read_text()
+    for task, name in ((0, MATRIX[0]), (len(MATRIX) - 1, MATRIX[-1])):
+        said = batch(tmp_path, "/shared", SLURM_ARRAY_TASK_ID=str(task))
+        assert said == f"test-matrix MATRIX={name} O=/shared/{name}\n"
+    kept(tmp_path / "shared", map(Result, MATRIX))
+    said = batch(tmp_path, str(tmp_path / "shared"), SLURM_ARRAY_TASK_ID="0", MERGE="1")
+    assert f"{len(MATRIX)} of {len(MATRIX)} configurations passed" in said

@@ -46,16 +46,10 @@ def of(name: str, scope: str) -> Run | None:
 def test_goals_that_the_document_quotes() -> None:
     text, made = renewed("before\n\n.. figures: toy full\n\nbehind\n", PAGE, of)
     assert len(made) == 1
-    assert text == (
-        "before\n\n.. figures: toy full\n\n"
-        "======  ========  ==========\n"
-        "what    wanted    measured\n"
-        "======  ========  ==========\n"
-        "start   <= 1.1    1.06\n"
-        "stalls  <= 2      3, missed\n"
-        "======  ========  ==========\n"
-        "\nbehind\n"
-    )
+    rule = "======  ========  =========="
+    table = [rule, "what    wanted    measured", rule, "start   <= 1.1    1.06"]
+    table += ["stalls  <= 2      3, missed", rule]
+    assert text.splitlines() == ["before", "", ".. figures: toy full", "", *table, "", "behind"]
     assert renewed(text, PAGE, of)[0] == text
     readme, _ = renewed("<!-- figures: toy full -->\nbehind\n", "README.md", of)
     assert "| start  | <= 1.1   | 1.06       |" in readme.splitlines()
@@ -101,43 +95,36 @@ def test_a_mark_that_is_not_right(old: str, new: str, said: str) -> None:
         renewed(text, PAGE, of)
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Paths:
-    """A checkout with two documents, and results."""
-    paths = Paths(tmp_path / "top", tmp_path / "out")
-    (paths.top / "Documentation").mkdir(parents=True)
-    paths.results.mkdir(parents=True)
-    (paths.top / "README.md").write_text("<!-- figures: lottery quick -->\n\n| a |\n")
-    (paths.top / PAGE).write_text(".. figures: udp full\n\nbehind\n")
-    write_json(paths.results / "lottery-quick.json", [])
-    (paths.results / "lottery-quick-goals.json").write_text(goals_json(VERDICTS))
-    return paths
-
-
-def test_the_verb(place: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = place.top / "README.md"
-    old = readme.read_text()
+def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a checkout with two documents, and results."""
+    place = Paths(tmp_path / "top", tmp_path / "out")
+    readme, other = place.top / "README.md", place.top / PAGE
+    other.parent.mkdir(parents=True)
+    place.results.mkdir(parents=True)
+    old, untouched = (
+        "<!-- figures: lottery quick -->\n\n| a |\n",
+        ".. figures: udp full\n\nbehind\n",
+    )
+    readme.write_text(old)
+    other.write_text(untouched)
+    write_json(place.results / "lottery-quick.json", [])
+    (place.results / "lottery-quick-goals.json").write_text(goals_json(VERDICTS))
     assert figures.main(place, None, check=True) == 1
     assert readme.read_text() == old and "+| else" in capsys.readouterr().out
     assert figures.main(place, None, check=False) == 0
     assert "| else" in readme.read_text() and "| a |" not in readme.read_text()
-    assert (place.top / PAGE).read_text() == ".. figures: udp full\n\nbehind\n"
+    assert other.read_text() == untouched
     assert figures.main(place, "lottery", check=True) == 0
     assert capsys.readouterr().out.endswith("1 tables, 0 documents differ\n")
 
-
-@pytest.mark.parametrize(
-    ("mark", "said"),
-    [
+    for mark, said in (
         ("lottary quick", "README.md: EXP 'lottary': allowed are"),
         ("lottery slow", "README.md: scope 'slow': allowed are full, quick, demo"),
         ("lottery full", "no results of a table that is marked"),
-    ],
-)
-def test_the_verb_refuses(place: Paths, mark: str, said: str) -> None:
-    (place.top / "README.md").write_text(f"<!-- figures: {mark} -->\n")
-    with pytest.raises(LabError, match=said):
-        figures.main(place, None, check=False)
+    ):
+        readme.write_text(f"<!-- figures: {mark} -->\n")
+        with pytest.raises(LabError, match=said):
+            figures.main(place, None, check=False)
 
 
 def test_the_marks_of_the_documents_are_right() -> None:
