@@ -14,7 +14,7 @@ from lab.report.rows import read_results
 from lab.subjects.ipc import experiment
 from lab.subjects.ipc.experiment import FULL, QUICK, Cell
 from lab.subjects.ipc.figures import distance, distributions
-from lab.subjects.ipc.goals import GOALS, REFERENCE
+from lab.subjects.ipc.goals import GOALS
 from lab.subjects.ipc.metrics import CYCLES, STATS, Bucket, LatencyRow, evaluate, params_of
 from tests.host.recorded import Recorded, Rows
 
@@ -24,19 +24,6 @@ def cells(scope: experiment.Scope) -> Iterator[tuple[Boot, Cell]]:
         for program in boot.programs:
             assert isinstance(program.what, Cell)
             yield boot, program.what
-
-
-def test_the_full_scope_is_everything() -> None:
-    """Every mechanism everywhere, each policy where there is one, with and without hogs."""
-    seen = {(c.where, c.load, c.policy, name) for _, c in cells(FULL) for name in c.mechanisms}
-    assert seen == {
-        (where, load, policy, name)
-        for where, policies in (("host", experiment.HOST_POLICIES), ("guest", experiment.POLICIES))
-        for load in ("none", "hogs")
-        for policy in policies
-        for name in experiment.MECHANISMS
-    }
-    assert set(REFERENCE) <= set(experiment.MECHANISMS)
 
 
 def test_guests_have_what_mechanisms_need_and_only_the_host_may_lack_it() -> None:

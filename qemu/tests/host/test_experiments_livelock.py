@@ -10,21 +10,17 @@ from typing import Any
 import pytest
 
 from lab import LabError
-from lab.report.goals import Goal, find, judge, value
+from lab.report.goals import find, judge
 from lab.report.records import Param, Record
 from lab.subjects.livelock import derived, experiment, governed
 from lab.subjects.livelock import variants as v
-from lab.subjects.livelock.experiment import Curve, Scope
+from lab.subjects.livelock.experiment import Curve
 from lab.subjects.livelock.goals import GOALS
 from lab.subjects.livelock.metrics import best, evaluate
 from tests.host.recorded import printed, printing
 
 CURVE = Curve(v.HYBRID, 1, experiment.CONSTANT, "off", (2000, 60000))
 KEY = derived.point(1, 60000)
-
-
-def curves(scope: Scope) -> list[Curve]:
-    return [curve for group in scope for curve in group.curves()]
 
 
 def words(curve: Curve) -> str:
@@ -48,29 +44,13 @@ def record(
     return Record("livelock", metric, variant, key, number, "x", n, 0.0)
 
 
-def goal(name: str) -> Goal:
-    (found,) = [goal for goal in GOALS if name in goal.name]
-    return found
-
-
 # What runs
-
-
-def test_the_full_scope_has_every_rate_and_function() -> None:
-    found = curves(experiment.FULL)
-    for ports in (1, 3):
-        mine = [c for c in found if c.ports == ports and c.rates == experiment.RATES]
-        assert {curve.variant for curve in mine} == set(experiment.EVERYBODY)
-        assert {curve.turns for curve in mine} == {5 if ports == 1 else 1}
-    assert min(experiment.RATES) == 2000 and max(experiment.RATES) == 300000
-    assert {curve.function for curve in found} == {*experiment.FUNCTIONS, experiment.STRAY}
-    assert {curve.mitigation for curve in found} == {"on", "off"}
 
 
 def test_guests_have_cards_and_no_disk_and_are_never_idle() -> None:
     """QEMU lets an idle guest's time leap a little differently now and then."""
     models = {"e1000e": "e1000e", "virtio_net": "virtio-net-pci"}
-    for curve in curves(experiment.FULL):
+    for curve in (curve for group in experiment.FULL for curve in group.curves()):
         machine, driver = curve.boot().machine, curve.variant.driver
         assert not machine.root and machine.accel == "icount" and machine.icount_shift == 3
         assert machine.modules == ("nll_source", *(() if driver == "virtio_net" else (driver,)))
@@ -127,42 +107,33 @@ def test_low_rates_are_measured_in_turns() -> None:
     assert low.spread == {"sd": pytest.approx(305.505, abs=0.001), "min": 300, "max": 900}
 
 
+SHARES = {"user_share_pct": 50.0, "apps_share_pct": 20.0, "source_pct": 5.0}
+LATE = {"latencies": 8, "latency_ns": "917504:5 1048576:2 9961472:1"}
+SPLIT = {"ports": 3, "port_least_pps": 3.0, "port_most_pps": 4.0}
+
+
 @pytest.mark.parametrize(
-    ("change", "metric", "more", "number"),
+    ("change", "wanted"),
     [
-        ({"duration_ms": 1200, "lost_tail": 600}, "lost_pps", {"place": "tail"}, 500),
-        ({"duration_ms": 1200, "lost_socket": 1200}, "lost_pps", {"place": "socket"}, 1000),
+        ({"duration_ms": 1200, "lost_tail": 600}, {"lost_pps tail": 500, "lost_pps socket": 0}),
+        ({"duration_ms": 1200, "lost_socket": 1200}, {"lost_pps socket": 1000}),
+        ({**SHARES, "goodput_pps": 10000.0}, {"receiving_ns": 25000}),
         # a frame is late from a bucket on
-        (
-            {"latencies": 8, "latency_ns": "917504:5 1048576:2 9961472:1"},
-            "late_share_pct",
-            {},
-            37.5,
-        ),
-        (
-            {
-                "user_share_pct": 50.0,
-                "apps_share_pct": 20.0,
-                "source_pct": 5.0,
-                "goodput_pps": 10000.0,
-            },
-            "receiving_ns",
-            {},
-            25000,
-        ),
+        (LATE, {"late_share_pct": 37.5}),
         # without a frame there is no latency, and no cost of one
-        ({"latencies": 0, "latency_ns": ""}, "latency_us", {"quantile": "p50"}, None),
-        ({"latencies": 0, "latency_ns": ""}, "late_share_pct", {}, None),
-        ({"goodput_pps": 0}, "receiving_ns", {}, None),
-        ({"goodput_pps": 0}, "goodput_pps", {}, 0),
-        ({"ports": 3, "port_least_pps": 3.0, "port_most_pps": 4.0}, "port_split", {}, 0.75),
-        ({"ports": 3, "port_most_pps": 0}, "port_split", {}, None),
+        ({"latencies": 0, "latency_ns": ""}, {"latency_us p50": None, "late_share_pct": None}),
+        ({"goodput_pps": 0}, {"goodput_pps": 0, "receiving_ns": None, "port_split": None}),
+        (SPLIT, {"port_split": 0.75}),
+        ({**SPLIT, "port_most_pps": 0}, {"port_split": None}),
     ],
 )
-def test_what_becomes_of_a_row(
-    change: dict[str, object], metric: str, more: dict[str, str], number: float | None
-) -> None:
-    assert value(records_of(change), metric, "hybrid", **KEY, **more) == number
+def test_what_becomes_of_a_row(change: dict[str, object], wanted: dict[str, float | None]) -> None:
+    high = [
+        r for r in records_of({"lost_socket": 0, **change}) if r.params.get("offered_pps") == 60000
+    ]
+    more = [r.params.get("place", r.params.get("quantile", "")) for r in high]
+    found = {f"{r.metric} {of}".strip(): r.value for r, of in zip(high, more, strict=True)}
+    assert {name: found.get(name) for name in wanted} == wanted
 
 
 @pytest.mark.parametrize(
@@ -228,10 +199,8 @@ def test_late_frames_are_held_against_the_best(
 
 
 def test_so_few_late_frames_are_none() -> None:
-    records = [
-        record("late_share_pct", "hybrid", 2000, 0.09, 5),
-        record("late_share_pct", "napi", 2000, 0.001, 5),
-    ]
+    shares = {"hybrid": 0.09, "napi": 0.001}
+    records = [record("late_share_pct", name, 2000, share, 5) for name, share in shares.items()]
     assert derived.late_over_best(records, "hybrid", 2000) == (1.0, 5)
     assert derived.late_over_best(records[:1], "hybrid", 2000) is None
 
@@ -245,20 +214,15 @@ def test_the_price_of_what_is_not_used(off: float, on: float, turns: int, met: b
     costs |= {"e1000-nogro": 2000.0, "e1000-governor": on}
     records = [record("receiving_ns", name, 2000, ns, turns) for name, ns in costs.items()]
     found = derived.derived(records)
-    for name in ("governor off / compiled out", "2k, e1000, governor on / off"):
-        assert judge(goal(name), found, whole=False).met is met
+    goals = [g for g in GOALS if g.metric in ("governed_off_ratio", "governed_idle_ratio")]
+    assert [judge(goal, found, whole=False).met for goal in goals] == [met, met]
 
 
 def test_the_loss_free_rate_ends_at_the_first_loss() -> None:
     losses = {1000: 1.0, 2000: 2.1, 4000: 0.0}
     goodput = {1000: 900.0, 2000: 1000.0, 4000: 1000.0, 9999: 970.0, 10000: 950.0}
-    records = [
-        *(
-            record("lost_pps", "hybrid", rate, lost, place="socket")
-            for rate, lost in losses.items()
-        ),
-        *(record("goodput_pps", "hybrid", rate, number) for rate, number in goodput.items()),
-    ]
+    lost = [record("lost_pps", "hybrid", *pair, place="socket") for pair in losses.items()]
+    records = [*lost, *(record("goodput_pps", "hybrid", *pair) for pair in goodput.items())]
     assert derived.loss_free(records, "hybrid", 1) == 1000
     assert derived.flatness(records, "hybrid", 1) == 0.95
     assert derived.flatness(records[:-1], "hybrid", 1) is None

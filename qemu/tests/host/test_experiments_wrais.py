@@ -30,16 +30,6 @@ CELLS = experiment.cells(FULL)
 # What runs
 
 
-def test_the_full_plan_has_every_probe_load_and_variant() -> None:
-    assert all(cell.repeats >= 5 for cell in CELLS)
-    assert {cell.probe for cell in CELLS} == {*experiment.PROBES, *experiment.DATABASES}
-    assert {cell.depth for cell in CELLS if cell.place == places.FLASH} == {2, 8}
-    assert {*v.PEERS, *v.ABLATIONS} <= {cell.variant for cell in CELLS}
-    for variant in (v.BFQ, v.WRAIS, *v.PEERS):
-        loads = {cell.background for cell in CELLS if cell.variant == variant}
-        assert loads == set(experiment.BACKGROUNDS)
-
-
 def test_the_baseline_is_in_every_table() -> None:
     """What the privileged do, the real-time class with two parts does as well."""
     baseline = {
