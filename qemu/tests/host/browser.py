@@ -11,7 +11,6 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 PROGRAM = "chromium"
@@ -69,12 +68,7 @@ class Browser:
             self.call(f"{domain}.enable")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._out)
         self._process.kill()
         self._process.wait()
@@ -107,14 +101,15 @@ class Browser:
         return dict(message)
 
     def _note(self, event: str, params: dict[str, Any]) -> None:
+        complaints = self.seen.complaints
         if event == "Page.loadEventFired":
             self._loaded = True
         elif event == "Runtime.exceptionThrown":
-            self.seen.complaints.append(json.dumps(params["exceptionDetails"]))
+            complaints.append(json.dumps(params["exceptionDetails"]))
         elif event == "Log.entryAdded":
-            self.seen.complaints.append(params["entry"]["text"])
+            complaints.append(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
-            self.seen.complaints.append(json.dumps(params["args"]))
+            complaints.append(json.dumps(params["args"]))
         elif event == "Network.requestWillBeSent":
             self.seen.requests.append(params["request"]["url"])
 

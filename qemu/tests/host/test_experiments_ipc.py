@@ -13,8 +13,8 @@ from lab.report.records import Param
 from lab.report.rows import read_results
 from lab.subjects.ipc import experiment
 from lab.subjects.ipc.experiment import FULL, QUICK, Cell
-from lab.subjects.ipc.figures import distance, distributions
-from lab.subjects.ipc.goals import GOALS
+from lab.subjects.ipc.figures import distance, distributions, table_text
+from lab.subjects.ipc.goals import GOALS, NATIVE
 from lab.subjects.ipc.metrics import CYCLES, STATS, Bucket, LatencyRow, evaluate, params_of
 from tests.host.recorded import Recorded, Rows
 
@@ -84,6 +84,17 @@ def test_what_cannot_be_measured_is_in_the_raw_table_with_why() -> None:
     assert {row[column] for row in table.rows} == {"", "no runtime"}
     (line,) = [v for v in judge_all(GOALS, measured.records, False) if "natively" in v.name]
     assert line.met is False and "worst 0 at zmq-tcp-containers" in line.measured
+
+
+def test_tables_have_ours_below_the_reference() -> None:
+    records = evaluate(Recorded(missing).all(experiment.boots(QUICK))).records
+    text = table_text(records)
+    mean = value(records, "latency_cycles", "spin", **NATIVE, stat="mean")
+    table = [line.split()[:3] for line in text.partition("Table 2")[0].splitlines()]
+    assert ["spin", "reference", "122.4"] in table and ["spin", "here", f"{mean:.1f}"] in table
+    for where, policies in (("host", QUICK.host_policies), ("guest", QUICK.guest_policies)):
+        for policy in policies:
+            assert f"{where}, load hogs, policy {policy}\n" in text
 
 
 def test_fits_tell_the_shapes_apart() -> None:

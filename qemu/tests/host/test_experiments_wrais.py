@@ -193,31 +193,55 @@ def starts(cell: Cell, *seconds: float, **more: Any) -> tuple[Cell, list[dict[st
     return replace(cell, repeats=len(rows)), rows
 
 
-def test_the_worst_counts_and_the_median_is_beside_it() -> None:
-    busy = starts(BUSY, 10.0, 16.0, 12.0, background_mbps=4)
-    records = records_of(starts(IDLE, 8.0, 8.0, 9.0), busy)
+@pytest.mark.parametrize(
+    ("change", "metric", "number"),
+    [
+        ({"startup_s": (10.0, 16.0, 12.0)}, "startup_s", 16.0),
+        ({"stalls_over_300ms": (1, 2, 0)}, "stalls_over_300ms", 2),
+        # where more is better the least counts
+        ({"device_mbps": (25.0, 20.0, 22.0)}, "device_mbps", 20.0),
+        ({"background_mbps": (5.0, 4.0, 6.0)}, "background_mbps", 4.0),
+        # a start that was ended is told
+        ({"finished": (True, False, False)}, "unfinished", 2),
+    ],
+)
+def test_the_worst_of_three_starts_counts(
+    change: dict[str, tuple[object, ...]], metric: str, number: float
+) -> None:
+    cell, rows = starts(BUSY, 9.0, 9.0, 9.0)
+    new = (dict(zip(change, row, strict=True)) for row in zip(*change.values(), strict=True))
+    records = records_of((cell, [old | row for old, row in zip(rows, new, strict=True)]))
+    assert value(records, metric, "bfq") == number
+    assert find(records, "startup_over_idle") == []
+
+
+def test_a_start_is_compared_with_an_idle_one() -> None:
+    """The worst with the median of the idle ones, and the median is beside it."""
+    records = records_of(starts(IDLE, 8.0, 8.0, 9.0), starts(BUSY, 10.0, 16.0, 12.0))
     (over,) = find(records, "startup_over_idle", "bfq", background="1r1w")
     assert (over.value, over.n, over.unit) == (2.0, 3, "ratio")
     assert isinstance(over.spread, dict) and over.spread["median"] == 1.5
     assert over.params == {"background": "1r1w", "depth": 2, "disk": "flash", "probe": "lprobe"}
-    assert value(records, "startup_s", "bfq", background="1r1w") == 16.0
-    assert value(records, "background_mbps", "bfq") == 4.0
     assert find(records, "background_mbps", "bfq", background="idle") == []
 
 
-def test_where_more_is_better_the_least_counts() -> None:
-    cell, rows = starts(IDLE, 8, 8, 8)
-    speeds = zip(rows, (25, 20, 22), strict=True)
-    records = records_of((cell, [{**row, "device_mbps": mbps} for row, mbps in speeds]))
-    assert value(records, "device_mbps", "bfq") == 20.0
-
-
-def test_a_start_that_was_ended_is_told() -> None:
-    cell, rows = starts(BUSY, 9.0, 40.0, 40.0)
-    records = records_of((cell, [{**row, "finished": row["startup_s"] < 40} for row in rows]))
-    assert value(records, "unfinished", "bfq") == 2
-    assert value(records, "startup_s", "bfq") == 40.0
-    assert find(records, "startup_over_idle") == []
+@pytest.mark.parametrize(
+    ("change", "variant", "disk", "stock"),
+    [
+        # each place has its own idle start
+        ({"place": places.CRYPT}, "bfq", "crypt", 1.5),
+        # an idle disk is what the faster has of it: one that keeps it waiting is no gain
+        ({"variant": v.WRAIS}, "wrais", "flash", 2.0),
+    ],
+)
+def test_which_idle_start_counts(
+    change: dict[str, Any], variant: str, disk: str, stock: float
+) -> None:
+    others = [replace(cell, **change) for cell in (IDLE, BUSY)]
+    pairs = zip((IDLE, BUSY, *others), (8.0, 12.0, 6.0, 12.0), strict=True)
+    records = find(records_of(*(starts(*pair) for pair in pairs)), "startup_over_idle")
+    for name, place, number in (("bfq", "flash", stock), (variant, disk, 2.0)):
+        assert value(records, "startup_over_idle", name, disk=place, background="1r1w") == number
 
 
 def test_commits_stand_between_the_lines_of_the_driver() -> None:
@@ -271,20 +295,3 @@ def test_two_readers_are_held_against_each_other() -> None:
     pair = replace(BUSY, variant=a.PAIR, probe="endless", background=a.FAIR_LOAD)
     mine = starts(pair, 60.0, device_read_mbps=19.0, background_read_mbps=9.0)
     assert value(records_of(mine), "fair_share", a.PAIR.name) == 0.9
-
-
-def test_each_place_has_its_own_idle_start() -> None:
-    crypt = [replace(cell, place=places.CRYPT) for cell in (IDLE, BUSY)]
-    pairs = zip((IDLE, BUSY, *crypt), (8.0, 12.0, 6.0, 12.0), strict=True)
-    records = records_of(*(starts(*pair) for pair in pairs))
-    assert value(records, "startup_over_idle", "bfq", disk="flash", background="1r1w") == 1.5
-    assert value(records, "startup_over_idle", "bfq", disk="crypt", background="1r1w") == 2.0
-
-
-def test_an_idle_disk_is_what_the_faster_has_of_it() -> None:
-    """A stock scheduler that keeps an idle disk waiting is no gain."""
-    ours = [replace(cell, variant=v.WRAIS) for cell in (IDLE, BUSY)]
-    pairs = zip((IDLE, BUSY, *ours), (8.0, 12.0, 6.0, 12.0), strict=True)
-    records = records_of(*(starts(*pair) for pair in pairs))
-    for name in ("bfq", "wrais"):
-        assert value(records, "startup_over_idle", name, background="1r1w") == 2.0

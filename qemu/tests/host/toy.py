@@ -12,9 +12,9 @@ from lab.guest.boot import Boot, Program
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult, ProgramResult
-from lab.report.goals import Goal, Verdict, judge_all
+from lab.report.goals import Goal, judge_all
 from lab.report.measured import Measured, RawTable
-from lab.report.records import Record, Sample, write_text
+from lab.report.records import Sample, write_text
 from lab.report.summary import summarise
 
 SIZES = {"full": (1, 2, 4), "quick": (1, 2), "demo": (1,)}
@@ -24,17 +24,15 @@ GOALS = (
 )  # fmt: skip
 
 
-def boots(sizes: Sequence[int], only: str | None = None) -> list[Boot]:
-    """One boot a size."""
-    del only
-    return [
-        Boot(f"toy-{size}", Machine(accel="icount", root=False), (program(size),)) for size in sizes
-    ]
-
-
 def program(size: int) -> Program:
     """Measures one size."""
     return Program("toy", ("toy", str(size)), busy_s=size, what=size)
+
+
+def boots(sizes: Sequence[int], _only: str | None = None) -> list[Boot]:
+    """One boot a size."""
+    machine = Machine(accel="icount", root=False)
+    return [Boot(f"toy-{size}", machine, (program(size),)) for size in sizes]
 
 
 def evaluate(results: Sequence[BootResult]) -> Measured:
@@ -46,11 +44,6 @@ def evaluate(results: Sequence[BootResult]) -> Measured:
             samples.append(Sample("toy", "cost_ns", "v", {"size": size}, cost, "ns", "1"))
             rows.rows.append([size, cost])
     return Measured(summarise(samples, lambda _: max), samples, {"rows": rows})
-
-
-def judge(records: Sequence[Record], whole: bool) -> list[Verdict]:
-    """The one goal."""
-    return judge_all(GOALS, records, whole)
 
 
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
@@ -66,7 +59,7 @@ EXPERIMENT = Experiment(
     raw=("rows",),
     boots=by_scope(boots, SIZES["full"], SIZES["quick"], SIZES["demo"]),
     evaluate=evaluate,
-    judge=judge,
+    judge=lambda records, whole: judge_all(GOALS, records, whole),
     draw=draw,
 )
 
