@@ -30,6 +30,8 @@ Change = Callable[[Boot, Program, Rows], Rows]
 """Falsifies what a program printed, as JSON objects; a line that is none is {TEXT: line}."""
 
 TEXT = "text"
+SAME = dict.fromkeys(("ratio", "yield", "draws"), "share")
+"""Kinds of the lottery that are measured by the same program."""
 
 
 @cache
@@ -40,14 +42,14 @@ def _printed() -> list[tuple[str, str]]:
 
 def printed(kind: str) -> Rows:
     """What a program of a kind has printed."""
-    lines = [line for name, line in _printed() if name == kind]
+    lines = [line for name, line in _printed() if name == SAME.get(kind, kind)]
     return [json.loads(line) if line.startswith("{") else {TEXT: line} for line in lines]
 
 
 def lottery(boot: Boot, program: Program) -> Rows:
     """A list is as slow as it is long; a task wins what it is due, and five draws more."""
     kind, argv, pool = str(program.what), program.argv, boot.machine.append[0].partition("=")[2]
-    rows = printed({"ratio": "share", "yield": "share", "draws": "share"}.get(kind, kind))
+    rows = printed(kind)
     if argv[0] == "@cat":
         return printed(program.name.rpartition("-")[2])
     if kind == "scale":
@@ -75,12 +77,14 @@ def lottery(boot: Boot, program: Program) -> Rows:
     return rows
 
 
-def _livelock(curve: livelock.Curve) -> Iterator[dict[str, Any]]:
+def _nearest(rate: int) -> dict[str, Any]:
+    return min(printed("curve"), key=lambda row: abs(int(row["offered_pps"]) - rate))
+
+
+def _livelock(curve: livelock.Curve) -> Rows:
     """At each rate what the hybrid does at the nearest of those that were recorded."""
-    for rate, _ in curve.windows:
-        rows = printed("curve")
-        row = min(rows, key=lambda row, rate=rate: abs(row["offered_pps"] - rate))  # type: ignore[misc]
-        yield {**row, "offered_pps": rate, "ports": curve.ports}
+    rates = [rate for rate, _ in curve.windows]
+    return [{**_nearest(rate), "offered_pps": rate, "ports": curve.ports} for rate in rates]
 
 
 def _wrais(cell: wrais.Cell) -> Iterator[dict[str, Any]]:
@@ -113,7 +117,7 @@ def rows_of(boot: Boot, program: Program) -> Rows:
     """What a program of an experiment prints."""
     what = program.what
     if isinstance(what, livelock.Curve):
-        return list(_livelock(what))
+        return _livelock(what)
     if isinstance(what, wrais.Cell):
         return list(_wrais(what))
     if isinstance(what, ipc.Cell):

@@ -88,13 +88,6 @@ def records_of(
     ).records
 
 
-SHARES = ("share", "ratio", "yield", "draws")
-
-
-def source(kind: str) -> Rows:
-    return printed("share" if kind in SHARES else kind)
-
-
 SCALE = {
     **{"enqueue_count": (10,), "enqueue_ns": (1000,), "dequeue_count": (5,)},
     **{"dequeue_ns": (1000,), "draw_count": (100,), "draw_ns": (5000,)},
@@ -134,7 +127,7 @@ def test_what_becomes_of_rows(
     kind: str, change: dict[str, tuple[object, ...]], wanted: dict[str, float]
 ) -> None:
     """Each field has its values in the rows; a record is named by its metric and parameters."""
-    some = source(kind) * len(next(iter(change.values())))
+    some = printed(kind) * len(next(iter(change.values())))
     fields = [
         dict(zip(change, values, strict=True)) for values in zip(*change.values(), strict=True)
     ]
@@ -167,7 +160,7 @@ def test_what_measures_nothing_is_an_error(
     kind: str, change: dict[str, object], pool: str, told: str
 ) -> None:
     with pytest.raises(LabError, match=told):
-        records_of(kind, [{**row, **change} for row in source(kind)], pool)
+        records_of(kind, [{**row, **change} for row in printed(kind)], pool)
 
 
 def test_what_cpus_were_not_idle_is_beside_the_time_of_hackbench() -> None:
