@@ -79,7 +79,7 @@ def report(rates: Sequence[float], rest_s: float = 0.0) -> dict[str, Any]:
 
 
 def test_iperf_row() -> None:
-    """Of the sender, whose time is not that of a receiver who waits for a CPU."""
+    """Of the sender: the time of a receiver that waits for a CPU is another."""
     row = iperf.row(report([99, 101, 100], rest_s=0.1), 100, 3)
     names = ("achieved_mbps", "rate_error_pct", "rate_sd_mbps", "cpu_pct")
     assert [row[name] for name in names] == pytest.approx([100, 0, 1, 12.5])

@@ -29,6 +29,8 @@ MISSING = {"variant": "list", "by": "tasks", "where": {"tasks": (2, 20, 3000)}}
 GROWTH = {"variant": "tree", "where": {"tasks": 20}, "over_where": {"tasks": 2}}
 ALONE = {"variant": "tree", "where": {"tasks": 200}, "least_n": 3}
 ERROR = {"variant": "error"}
+WORST = {"by": "tasks", "worst": True, "form": ".3g"}
+TWO = {**ALONE, "where": {"tasks": (20, 200)}, "by": "tasks"}
 
 
 def of(**fields: object) -> Goal:
@@ -61,29 +63,14 @@ def test_one_row(fields: dict[str, object], met: bool) -> None:
         ({"variant": "heap", "high": 1}, True, None, "not measured"),
         # too few samples are shown and not judged
         ({**ALONE, "high": 25}, False, None, "30.000 (judged from n = 3 on)"),
-        (
-            {**ALONE, "where": {"tasks": (20, 200)}, "by": "tasks", "high": 25},
-            False,
-            True,
-            "20 20.000, 200 30.000 (judged from n = 3 on)",
-        ),
+        ({**TWO, "high": 25}, False, True, "20 20.000, 200 30.000 (judged from n = 3 on)"),
         ({**ERROR, "high": 0.1}, True, True, "-0.500"),
         ({**ERROR, "high": 0.1, "magnitude": True}, True, False, "-0.500"),
         ({**ERROR, "high": 60, "low": 40, "scale": -100, "form": ".0f"}, True, True, "50"),
         ({**ERROR, "high": 0.1, "judged": False}, True, None, "-0.500"),
         # the worst row alone
-        (
-            {"variant": "tree", "by": "tasks", "high": 100, "worst": True, "form": ".3g"},
-            False,
-            True,
-            "worst 30 at 200, 3 rows",
-        ),
-        (
-            {"variant": "list", "by": "tasks", "low": 1, "worst": True, "form": ".3g"},
-            False,
-            True,
-            "worst 10 at 2, 2 rows",
-        ),
+        ({**WORST, "variant": "tree", "high": 100}, False, True, "worst 30 at 200, 3 rows"),
+        ({**WORST, "variant": "list", "low": 1}, False, True, "worst 10 at 2, 2 rows"),
         ({**LIST, "low": 10.04, "form": ".1f", "worst": True}, False, False, "worst 10.0"),
     ],
 )

@@ -40,9 +40,6 @@ SCROLLS = """[...document.querySelectorAll('.scroll')]
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LOADED_MS = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
-needs_browser = pytest.mark.skipif(
-    not browser.found(), reason=f"{browser.PROGRAM} is missing: make deps installs it"
-)
 needs_library = pytest.mark.skipif(
     not page.LIBRARY.exists(), reason=f"{page.LIBRARY} is missing: make deps installs it"
 )
@@ -62,6 +59,8 @@ def copy(reported: Paths, tmp_path: Path) -> Paths:
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if not browser.found():
+        pytest.skip(f"{browser.PROGRAM} is missing: make deps installs it")
     with Browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 
@@ -155,12 +154,11 @@ def test_a_file_that_is_not_right_is_named(copy: Paths, name: str, content: str,
     assert not (copy.out / page.NAME).exists()
 
 
-@needs_browser
 @needs_library
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, dark: bool) -> None:
-    """It renders without a word on the console and asks nobody for anything."""
+    """It renders without a word on the console and requests nothing."""
     chromium.look(width, dark)
     seen = chromium.open(reported.out / page.NAME)
     assert seen.complaints == []
@@ -178,7 +176,6 @@ def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, d
 
 
 @pytest.mark.timed
-@needs_browser
 @needs_library
 def test_the_page_is_there_within_a_second(reported: Paths, chromium: Browser) -> None:
     """The best of a few: the others of the machine take their time, too."""
@@ -190,7 +187,6 @@ def test_the_page_is_there_within_a_second(reported: Paths, chromium: Browser) -
     assert min(times) <= LOAD_MS, times
 
 
-@needs_browser
 def test_without_scripts_or_the_library_the_drawn_plots_stay(
     reported: Paths, chromium: Browser, tmp_path: Path
 ) -> None:
@@ -210,7 +206,6 @@ def test_without_scripts_or_the_library_the_drawn_plots_stay(
     assert chromium.ask(DRAWN) == 0 and chromium.ask(there) > 1
 
 
-@needs_browser
 def test_the_page_may_load_nothing(reported: Paths, chromium: Browser, tmp_path: Path) -> None:
     """Whatever asks for something is refused by the page itself, and seen by these tests."""
     spoilt = tmp_path / "spoilt.html"
