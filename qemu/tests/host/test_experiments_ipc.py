@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
-from lab.report.goals import judge_all, value
-from lab.report.records import Param
-from lab.report.rows import read_results
+from lab.report.goals import find, judge_all, value
 from lab.subjects.ipc import experiment
 from lab.subjects.ipc.experiment import FULL, QUICK, Cell
 from lab.subjects.ipc.figures import distance, distributions, table_text
 from lab.subjects.ipc.goals import GOALS, NATIVE
-from lab.subjects.ipc.metrics import CYCLES, STATS, Bucket, LatencyRow, evaluate, params_of
-from tests.host.recorded import Recorded, Rows
+from lab.subjects.ipc.metrics import CYCLES, STATS, Bucket, evaluate, params_of
+from tests.host.recorded import Recorded, Rows, printed
 
 
 def cells(scope: experiment.Scope) -> Iterator[tuple[Boot, Cell]]:
@@ -48,18 +46,19 @@ def test_hogs_of_a_lottery_are_in_it() -> None:
 
 
 def test_records_say_what_was_printed() -> None:
-    """Each statistic of each row, under the parameters of its cell."""
+    """Each statistic of each mechanism, under the parameters of its cell."""
     (boot,) = [boot for boot in experiment.boots(QUICK) if boot.name == "ipc-waiting-hogs"]
-    result = Recorded()(boot)
-    records = evaluate([result]).records
-    for program in boot.programs:
-        assert isinstance(program.what, Cell)
-        for row in read_results(LatencyRow, result.lines(program)):
-            for unit, stats in (("ns", STATS), ("cycles", CYCLES)):
-                for stat in stats:
-                    where: dict[str, Param] = {**params_of(program.what), "stat": stat}
-                    found = value(records, f"latency_{unit}", row.mechanism, **where)
-                    assert found == row.stat(stat, unit) is not None
+    records = evaluate([Recorded()(boot)]).records
+    (result,) = printed("ipclat")[0]["results"]
+    names = {"p1": "1", "p50": "50", "p99": "99", "p999": "99.9"}
+    for _, cell in (pair for pair in cells(QUICK) if pair[0].name == boot.name):
+        for unit, stats in (("ns", STATS), ("cycles", CYCLES)):
+            quantiles = {stat: result[f"percentiles_{unit}"][key] for stat, key in names.items()}
+            wanted = [quantiles.get(stat, result.get(f"{stat}_{unit}")) for stat in stats]
+            where = {**params_of(cell), "stat": stats}
+            for name in cell.mechanisms:
+                found = find(records, f"latency_{unit}", name, **where)
+                assert [record.value for record in found] == wanted
 
 
 def missing(boot: Boot, _program: Program, rows: Rows) -> Rows:

@@ -92,6 +92,11 @@ SCALE = {
     **{"enqueue_count": (10,), "enqueue_ns": (1000,), "dequeue_count": (5,)},
     **{"dequeue_ns": (1000,), "draw_count": (100,), "draw_ns": (5000,)},
 }
+FRAMES = (0, 0, 0, 3000, 2000, 1250, 6000, 3000, 3250)
+VIEWERS = {
+    **{"viewers_ratio A before": 2.4, "viewers_ratio B after": 1, "viewers_ratio C after": 2},
+    **{"viewers_error_pct before": 20, "viewers_error_pct after": 0},
+}
 COSTS = {"enqueue_ns 20": 100, "dequeue_ns 20": 200, "draw_ns 20": 50, "cycle_ns 20": 350}
 
 
@@ -116,6 +121,9 @@ COSTS = {"enqueue_ns 20": 100, "dequeue_ns 20": 200, "draw_ns 20": 50, "cycle_ns
             {"displaced_share_pct": 75},
         ),
         ("transfers", {"tickets": (3, 1), "queries": (6, 4)}, {"transfer_error_pct": 60}),
+        ("montecarlo", {"error": (*[1.0] * 8, 2.0, 3.0, 2.5)}, {"montecarlo_error_ratio": 1.5}),
+        ("viewers", {"frames": FRAMES}, VIEWERS),
+        ("floor", {"fair_pct": (5.0,)}, {"fair_floor_pct": 5}),
         (
             "currencies",
             {"cpu_s": (9.0, 10.0, 10.0, 10.0)},

@@ -34,9 +34,11 @@ ALL = programs(experiment.boots(FULL))
 
 
 def test_peers_take_turns() -> None:
-    """Whatever disturbs the host disturbs all of them."""
+    """Whatever disturbs the host disturbs all of them; of ours, one sends packets one by one."""
     order = [c.variant for _, c in ALL if c.where == "host" and c.rate_mbps == 64]
     assert order == ["udprate", "quantum-0", "iperf3", "naive"] * FULL.repeats
+    single = {c.variant for _, c in ALL if "--quantum 0" in " ".join(c.argv())}
+    assert single == {"quantum-0"}
 
 
 def test_under_load_iperf3_has_the_same_hogs() -> None:
