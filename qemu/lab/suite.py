@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lab import LabError
+from lab.guest import python
 from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
 from lab.guest.machine import Machine
 from lab.paths import CHECKED, MATRIX
@@ -48,6 +49,17 @@ def smp_machine(cpus: int, root: bool = True) -> Machine:
 def shell(name: str, command: str, timeout_s: int = 30) -> Program:
     """One command line for the shell of the root image."""
     return Program(name, ("sh", "-c", command), timeout_s)
+
+
+def inside(name: str, *args: str, timeout_s: int = 120, short: Sequence[str] = ()) -> Program:
+    """The tests of qemu/inside/NAME.py, with what else is there; short are more arguments."""
+    module = name.replace("-", "_")
+    argv = python.command(module, "--ktap", *args)
+    files = python.sources()
+    image = (python.INTERPRETER,)
+    return Program(
+        name, argv, timeout_s, short=(*argv, *short) if short else None, files=files, image=image
+    )
 
 
 def refused(name: str, command: str) -> Program:

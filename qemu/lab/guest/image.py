@@ -25,7 +25,7 @@ ELF = b"\x7fELF"
 NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(\S+)\]")
 
 
-def _read(image: Path, *args: str) -> bytes:
+def read(image: Path, *args: str) -> bytes:
     """What the reader prints of an image.  Raises LabError (exit code 1)."""
     try:
         done = subprocess.run([READER, *args, str(image)], capture_output=True, check=False)
@@ -36,6 +36,13 @@ def _read(image: Path, *args: str) -> bytes:
         words = f"{READER} {' '.join(args)}: {said[-1] if said else 'no message'}"
         raise LabError(f"{image}: {words}", exit_code=1)
     return done.stdout
+
+
+def describe(paths: Paths) -> str:
+    """A line for each file of the root image.  Raises LabError (exit code 1) if there is none."""
+    if not paths.rootfs.is_file():
+        raise LabError(f"{paths.rootfs} is missing: make rootfs", exit_code=1)
+    return read(paths.rootfs, "--describe").decode()
 
 
 def links(description: str) -> dict[str, str]:
@@ -78,9 +85,7 @@ def extra(paths: Paths, names: Collection[str], log_dir: Path) -> dict[str, Path
     """
     if not names:
         return {}
-    if not paths.rootfs.is_file():
-        raise LabError(f"{paths.rootfs} is missing: make rootfs", exit_code=1)
-    targets = links(_read(paths.rootfs, "--describe").decode())
+    targets = links(describe(paths))
     found: dict[str, Path] = {}
     left = [*names]
     while left:
@@ -89,7 +94,7 @@ def extra(paths: Paths, names: Collection[str], log_dir: Path) -> dict[str, Path
             continue
         file = log_dir / "image" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(_read(paths.rootfs, "--cat", resolve(name, targets)))
+        file.write_bytes(read(paths.rootfs, "--cat", resolve(name, targets)))
         file.chmod(0o755)
         found[name] = file
         left += libraries(file)

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Protocol
 
 from lab import LabError
-from lab.guest import extents, image, protocol
+from lab.guest import extents, image, protocol, python
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Console, Splat
 from lab.guest.initrd import build
@@ -273,6 +273,7 @@ def _prepare(paths: Paths, boot: Boot, files: Files) -> list[str]:
     extra = {
         **boot.files,
         **image.extra(paths, boot.image, log_dir),
+        **(python.extra(paths, log_dir) if python.INTERPRETER in boot.image else {}),
         **extents.extra(boot.disk, log_dir),
         **{protocol.module(name): file for name, file in found.items()},
     }

@@ -35,6 +35,7 @@ PACKAGES = (
     "nano",
     "postgresql-15",
     "procps",
+    "python3",
     "rt-tests",
     "strace",
     "stress-ng",
