@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The scheduler's system calls, with the tickets of SCHED_LOTTERY; all raise OSError."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+
+from inside import calls, ktap
+
+LOTTERY = 76
+DEADLINE = 6
+TICKETS_MAX = 1_000_000
+QUANTUM_MIN, QUANTUM_MAX = 100_000, 1_000_000_000
+VER0, VER1, VER2 = 48, 56, 64
+"""Sizes of the attributes: with utilisation from 1, with tickets from 2."""
+RESET_ON_FORK, KEEP_POLICY, KEEP_PARAMS = 0x01, 0x08, 0x10
+LAUNCHER_PRIORITY = 50
+POLICIES = {
+    "SCHED_OTHER": (os.SCHED_OTHER, 0),
+    "SCHED_BATCH": (os.SCHED_BATCH, 0),
+    "SCHED_IDLE": (os.SCHED_IDLE, 0),
+    "SCHED_FIFO": (os.SCHED_FIFO, 1),
+    "SCHED_RR": (os.SCHED_RR, 2),
+}
+"""Others that a task can change to and back, each with a priority."""
+MS = 1_000_000
+
+
+class Attr(ctypes.Structure):
+    """struct sched_attr; runtime is the quantum [ns] of a lottery task."""
+
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("policy", ctypes.c_uint32),
+        ("flags", ctypes.c_uint64),
+        ("nice", ctypes.c_int32),
+        ("priority", ctypes.c_uint32),
+        ("runtime", ctypes.c_uint64),
+        ("deadline", ctypes.c_uint64),
+        ("period", ctypes.c_uint64),
+        ("util_min", ctypes.c_uint32),
+        ("util_max", ctypes.c_uint32),
+        ("tickets", ctypes.c_uint32),
+        ("pad", ctypes.c_uint32),
+    ]
+
+    def values(self) -> dict[str, int]:
+        """All of it, to compare and to show."""
+        return {field[0]: getattr(self, field[0]) for field in self._fields_}
+
+
+def attr(policy: int = LOTTERY, **fields: int) -> Attr:
+    """Attributes of the whole size."""
+    return Attr(**{"size": VER2, "policy": policy, **fields})
+
+
+def set_attr(pid: int, wanted: Attr) -> None:
+    """sched_setattr(2) without flags."""
+    calls.call("sched_setattr", pid, ctypes.addressof(wanted), 0)
+
+
+def get_attr(pid: int) -> Attr:
+    """sched_getattr(2) of the whole size."""
+    found = Attr()
+    calls.call("sched_getattr", pid, ctypes.addressof(found), VER2, 0)
+    return found
+
+
+def set_policy(pid: int, policy: int = LOTTERY, priority: int = 0) -> None:
+    """sched_setscheduler(2)."""
+    os.sched_setscheduler(pid, policy, os.sched_param(priority))
+
+
+def join(pid: int, tickets: int = 0, quantum_ns: int = 0) -> None:
+    """Make it a lottery task, its nice value kept; 0 is the caller."""
+    nice = os.getpriority(os.PRIO_PROCESS, pid)
+    set_attr(pid, attr(tickets=tickets, runtime=quantum_ns, nice=nice))
+
+
+def rr_interval_ns(pid: int) -> int:
+    """What sched_rr_get_interval(2) says."""
+    return round(os.sched_rr_get_interval(pid) * 1e9)
+
+
+def become_launcher() -> None:
+    """Lottery tasks cannot keep the caller from starting others, which begin as SCHED_OTHER."""
+    set_policy(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, LAUNCHER_PRIORITY)
+
+
+def begin(cpu: int) -> None:
+    """Everything runs on that CPU.  Exits unless the caller may join the class."""
+    try:
+        join(0)
+    except OSError as error:
+        lacks = error.errno == errno.EINVAL
+        sys.stderr.write("this kernel lacks SCHED_LOTTERY\n" if lacks else f"{error}: be root\n")
+        sys.exit(ktap.UNSUPPORTED if lacks else ktap.FAILED)
+    os.sched_setaffinity(0, {cpu})
+    become_launcher()

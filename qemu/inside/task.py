@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Child processes that sleep until their release, so that they are made something before."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from inside import calls
+
+WAIT_S = 30.0
+"""For a child to do a small thing: far above what a slow machine needs."""
+
+
+def wait_until(condition: Callable[[], object]) -> bool:
+    """Look until it holds, WAIT_S at most; returns whether it does."""
+    end = time.monotonic() + WAIT_S
+    pause = 0.001
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+        pause = min(1.25 * pause, 0.05)
+    return True
+
+
+def stat(pid: int) -> tuple[str, int]:
+    """Its state and its priority, as /proc/PID/stat has them."""
+    fields = calls.read(f"/proc/{pid}/stat").rpartition(") ")[2].split()
+    return fields[0], int(fields[15])
+
+
+def asleep(pid: int) -> bool:
+    """It is, and not on the way to it: a task that was preempted there is still queued."""
+    return stat(pid)[0] == "S" and calls.read(f"/proc/{pid}/wchan") not in ("", "0")
+
+
+def spin() -> NoReturn:
+    """The work of a hog."""
+    while True:
+        pass
+
+
+class Task:
+    """A child that sleeps until its release, works, and ends with the block or its parent."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        go, self._go = os.pipe()
+        self._result, result = os.pipe()
+        self._status: int | None = None
+        parent = os.getpid()
+        self.pid = os.fork()
+        if not self.pid:
+            _child(parent, go, result, work)
+        os.close(go)
+        os.close(result)
+        self._expect(lambda: asleep(self.pid), "sleep")
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self._expect(self._ended, "end although it was killed")
+        os.close(self._go)
+        os.close(self._result)
+
+    def _expect(self, condition: Callable[[], bool], what: str) -> None:
+        if not wait_until(condition):
+            raise TimeoutError(f"pid {self.pid} does not {what}")
+
+    def _ended(self) -> bool:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            self._status = status
+        return bool(pid)
+
+    def release(self) -> None:
+        """Let it work."""
+        os.write(self._go, b".")
+
+    def result(self) -> Any:
+        """What its work returned, once it has ended.  Raises OSError if it did not end well."""
+        self._expect(self._ended, "end")
+        if self._status:
+            raise ChildProcessError(f"pid {self.pid} ended with status {self._status:#x}")
+        found = os.read(self._result, 65536)
+        return marshal.loads(found) if found else None
+
+
+def _child(parent: int, go: int, result: int, work: Callable[[], Any]) -> NoReturn:
+    code = 1
+    try:
+        calls.signal_at_death_of_parent(signal.SIGKILL)
+        if os.getppid() == parent:
+            os.read(go, 1)
+            os.write(result, marshal.dumps(work()))
+            code = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    os._exit(code)
+
+
+def released(work: Callable[[], Any]) -> Any:
+    """What that returns in a child.  Raises OSError if it did not end well."""
+    with Task(work) as task:
+        task.release()
+        return task.result()

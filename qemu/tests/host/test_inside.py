@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests that run inside a guest: what they print is what happened, and its reader agrees."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from inside import ktap
+from inside.ktap import Case, Test, Tests
+from inside.task import released
+from lab.guest import python
+from lab.guest.ktap import Document, Status, parse
+
+
+def raise_one(_: Case) -> None:
+    """It cannot go on."""
+    raise OSError("no such thing")
+
+
+def fail_and_skip(case: Case) -> None:
+    """What failed before stays failed."""
+    case.equal(1, 2, "sum")
+    case.skip("no card")
+
+
+def miss(case: Case) -> None:
+    """It goes on after that."""
+    case.expect_bound(False, "3 of 4 %")
+    case.note("two\nlines")
+
+
+def run(capfd: pytest.CaptureFixture[str], tests: Tests) -> tuple[object, list[str], Document]:
+    """The exit code of a program of these tests, and what it printed."""
+    with pytest.raises(SystemExit) as ended:
+        ktap.run(tests)
+    lines = capfd.readouterr().out.splitlines()
+    return ended.value.code, lines, parse(lines)
+
+
+@pytest.mark.parametrize("depth", range(3))
+@pytest.mark.parametrize(
+    ("test", "bounds", "code", "status", "said"),
+    [
+        (lambda case: case.expect([0], "not said"), "on", ktap.GOOD, Status.OK, []),
+        (lambda case: case.expect("", "empty"), "off", ktap.FAILED, Status.FAIL, ["# empty"]),
+        (fail_and_skip, "on", ktap.FAILED, Status.FAIL, ["# sum: 1, wanted 2"]),
+        (raise_one, "on", ktap.FAILED, Status.FAIL, ["# OSError: no such thing"]),
+        (lambda case: case.skip("no card"), "on", ktap.SKIPPED, Status.SKIP, []),
+        (miss, "on", ktap.FAILED, Status.FAIL, ["# 3 of 4 %", "# two", "# lines"]),
+        (miss, "off", ktap.GOOD, Status.OK, ["# bound missed: 3 of 4 %", "# two", "# lines"]),
+    ],
+)
+def test_a_test(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    test: Test,
+    bounds: str,
+    code: int,
+    status: Status,
+    said: list[str],
+    depth: int,
+) -> None:
+    """Alone, in a group, and in a group in one that makes what its tests share."""
+    monkeypatch.setenv("LAB_BOUNDS", bounds)
+    tests: Tests = {"it": test}
+    for level in range(depth):
+        tests = {"group": nullcontext(tests) if level else tests}
+    found_code, lines, document = run(capfd, tests)
+    assert not document.errors and found_code == code
+    cases = document.cases
+    for _ in range(depth):
+        assert [(case.name, case.status) for case in cases] == [("group", status)]
+        cases = [*cases[0].subtests]
+    (case,) = cases
+    assert (case.name, case.status) == ("it", status)
+    assert case.reason == ("no card" if status is Status.SKIP else "")
+    notes = lines[: next(i for i, line in enumerate(lines) if "ok 1 it" in line)]
+    assert notes[len(notes) - len(said) :] == ["  " * depth + line for line in said]
+
+
+def test_one_that_fails_does_not_keep_others_from_running(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """It fails its groups and the program, whatever the others are."""
+    good: Tests = {"one": lambda _: None, "two": lambda case: case.skip("no card")}
+    code, _, document = run(capfd, {"bad": {"raises": raise_one, **good}, "good": good})
+    assert code == ktap.FAILED and not document.errors
+    found = [[case.status, *(sub.status for sub in case.subtests)] for case in document.cases]
+    assert found == [
+        [Status.FAIL, Status.FAIL, Status.OK, Status.SKIP],
+        [Status.OK, Status.OK, Status.SKIP],
+    ]
+
+
+PROGRAM = """
+from contextlib import contextmanager
+from inside import ktap
+
+@contextmanager
+def breaks():
+    raise OSError("cannot be made")
+    yield {}
+
+words = ktap.options(reads=3, fail=False, broken=False)
+ktap.run({
+    "read": lambda case: case.note(f"{words['reads']} reads"),
+    "good": lambda case: case.expect(not words["fail"], "asked to fail"),
+    **({"group": breaks()} if words["broken"] else {}),
+})
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        ([], ktap.GOOD, "# 3 reads\nok 1 read\nok 2 good\n"),
+        (["--ktap", "--reads", "12"], ktap.GOOD, "# 12 reads\nok 1 read\nok 2 good\n"),
+        (["--fail"], ktap.FAILED, "# 3 reads\nok 1 read\n# asked to fail\nnot ok 2 good\n"),
+        (["--broken"], ktap.FAILED, "OSError: cannot be made\n"),
+        (["--reads"], ktap.USAGE, "--reads: bad value or option"),
+        (["--reads", "0"], ktap.USAGE, "--reads: bad value or option"),
+        (["--reads", "0x10"], ktap.USAGE, "--reads: bad value or option"),
+        (["--fail=1"], ktap.USAGE, "--fail=1: bad value or option"),
+        (["reads", "5"], ktap.USAGE, "reads: bad value or option"),
+    ],
+)
+def test_a_program(tmp_path: Path, args: list[str], code: int, said: str) -> None:
+    """As a guest runs it: exit codes, options, and one that comes to no end."""
+    for name, file in python.sources().items():
+        found = tmp_path / name
+        found.parent.mkdir(parents=True, exist_ok=True)
+        found.symlink_to(file)
+    (tmp_path / python.FOLDER / "inside/own.py").write_text(PROGRAM)
+    words = python.command("own", *args)
+    argv = [sys.executable, words[1], f"{tmp_path}{words[2]}", *words[3:]]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == code and said in done.stdout + done.stderr
+    errors = parse(done.stdout.splitlines()).errors
+    if "--broken" in args:
+        assert errors == ["truncated: 2 of 3 results"]
+    assert bool(errors) == (code == ktap.USAGE or "--broken" in args)
+
+
+def test_a_child() -> None:
+    """What its work returns; no work that failed and no child that was killed passes."""
+    assert released(lambda: [1, (2, "three")]) == [1, (2, "three")]
+    with pytest.raises(ChildProcessError, match="ended with status 0x100"):
+        released(lambda: os.listdir("/none"))
+    with pytest.raises(ChildProcessError, match="ended with status 0x9"):
+        released(lambda: os.kill(os.getpid(), signal.SIGKILL))
