@@ -80,7 +80,8 @@ static bool take_cpu(const char **at, struct lottery_cpu *cpu, bool stats)
 	return take(at, "\n");
 }
 
-const char *lottery_parse(const char *text, struct lottery_state *state)
+/* NULL when the whole text is exactly in the documented form, else what is wrong. */
+static const char *lottery_parse(const char *text, struct lottery_state *state)
 {
 	const char *at = text;
 	u64 stats;

@@ -42,12 +42,6 @@ struct lottery_state {
 	struct lottery_cpu cpu[CPUS_MAX];
 };
 
-/*
- * Parse the whole text of the file. NULL when it is exactly in the documented
- * form, else what is wrong with it.
- */
-const char *lottery_parse(const char *text, struct lottery_state *state);
-
 /* Read and parse the file; exits with EXIT_FAILED when that cannot be done. */
 void lottery_read(struct lottery_state *state);
 

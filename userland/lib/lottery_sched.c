@@ -22,27 +22,17 @@ static const u32 nice_tickets[40] = {
 	   36,    29,    23,    18,    15,
 };
 
-int attr_set_raw(pid_t pid, void *attr, unsigned int flags)
-{
-	return (int)syscall(SYS_sched_setattr, pid, attr, flags);
-}
-
-int attr_get_raw(pid_t pid, void *attr, unsigned int size, unsigned int flags)
-{
-	return (int)syscall(SYS_sched_getattr, pid, attr, size, flags);
-}
-
 int attr_set(pid_t pid, const struct lottery_attr *attr)
 {
 	struct lottery_attr copy = *attr;	/* E2BIG writes to the size */
 
-	return attr_set_raw(pid, &copy, 0);
+	return (int)syscall(SYS_sched_setattr, pid, &copy, 0);
 }
 
 int attr_get(pid_t pid, struct lottery_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
-	return attr_get_raw(pid, attr, sizeof(*attr), 0);
+	return (int)syscall(SYS_sched_getattr, pid, attr, sizeof(*attr), 0);
 }
 
 struct lottery_attr lottery_attr_of(u32 tickets, u64 quantum_ns, int nice)

@@ -22,13 +22,10 @@
 #define LOTTERY_QUANTUM_MIN	100000ULL	/* ns */
 #define LOTTERY_QUANTUM_MAX	1000000000ULL	/* ns */
 
-#define ATTR_SIZE_VER0		48U
-#define ATTR_SIZE_VER1		56U
 #define ATTR_SIZE_VER2		64U
 
 #define ATTR_RESET_ON_FORK	0x01ULL
 #define ATTR_KEEP_POLICY	0x08ULL
-#define ATTR_KEEP_PARAMS	0x10ULL
 
 /*
  * struct sched_attr with the tickets (VER2). A name of our own, because the C
@@ -54,8 +51,6 @@ static_assert(sizeof(struct lottery_attr) == ATTR_SIZE_VER2, "the ABI's size");
 /* The plain system calls: -1 and errno on error. */
 int attr_set(pid_t pid, const struct lottery_attr *attr);
 int attr_get(pid_t pid, struct lottery_attr *attr);
-int attr_set_raw(pid_t pid, void *attr, unsigned int flags);
-int attr_get_raw(pid_t pid, void *attr, unsigned int size, unsigned int flags);
 
 /* The attributes that make a task of nice @nice a lottery task. */
 struct lottery_attr lottery_attr_of(u32 tickets, u64 quantum_ns, int nice);

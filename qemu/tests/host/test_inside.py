@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from inside import ktap
+from inside import ktap, lottery, lottery_api
 from inside.ktap import Case, Test, Tests
 from inside.task import released
 from lab.guest import python
 from lab.guest.ktap import Document, Status, parse
+
+CPU = "cpu 0 pool list tasks 1 tickets 20 lotteries 300"
+OPS = "enqueue_count 1 enqueue_ns 2 dequeue_count 3 dequeue_ns 4 draw_count 5 draw_ns 6"
+HEAD = "version 1\ntick_ns 1000000\nstats"
 
 
 def raise_one(_: Case) -> None:
@@ -153,3 +157,37 @@ def test_a_child() -> None:
         released(lambda: os.listdir("/none"))
     with pytest.raises(ChildProcessError, match="ended with status 0x9"):
         released(lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+@pytest.mark.parametrize(
+    ("text", "tickets"),
+    [
+        (f"{HEAD} 0\n{CPU}\n", 20),
+        (f"{HEAD} 1\n{CPU} {OPS}\n{CPU.replace('cpu 0', 'cpu 9')} {OPS}\n", 40),
+        ("", None),
+        (f"{HEAD} 0\n", None),
+        (f"{HEAD} 0\n{CPU}", None),
+        (f"{HEAD} 0\n{CPU} \n", None),
+        (f"{HEAD} 0\n\n{CPU}\n", None),
+        (f"{HEAD} 0\n{CPU} {OPS}\n", None),
+        (f"{HEAD} 1\n{CPU}\n", None),
+        (f"{HEAD} 2\n{CPU}\n", None),
+        (f"{HEAD} 0\n{CPU.replace('20', '-20')}\n", None),
+        (f"{HEAD} 0\n{CPU}\n".replace("version 1", "version 2"), None),
+        (f"{HEAD} 0\n{CPU}\n".replace("1000000", "0"), None),
+    ],
+)
+def test_the_form_of_sched_lottery(text: str, tickets: int | None) -> None:
+    """Nothing else is taken for it."""
+    if tickets is None:
+        with pytest.raises(ValueError, match="not in its form"):
+            lottery.parse(text)
+    else:
+        assert sum(cpu.tickets for cpu in lottery.parse(text).cpus.values()) == tickets
+
+
+def test_sysrq_is_only_tried_where_that_is_asked_for() -> None:
+    """It sets every task of the machine to SCHED_OTHER."""
+    case = Case(0)
+    lottery_api.sysrq_normalises(0, case)
+    assert case.skipped == "without --sysrq" and not case.failed

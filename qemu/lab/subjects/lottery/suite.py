@@ -6,7 +6,7 @@ from dataclasses import replace
 from lab.arch import ARCH
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.suite import SHARE_SHIFT, not_debug, refused, scenario, smp_machine, with_leaks
+from lab.suite import SHARE_SHIFT, inside, not_debug, refused, scenario, smp_machine, with_leaks
 
 BENCH = ("lottery-bench",)
 FLOOR = (*BENCH, "floor", "--ktap", "--seconds")
@@ -51,14 +51,7 @@ def _api() -> Boot:
     return Boot(
         "lottery-api",
         machine.with_append("lottery_pool=list"),
-        (
-            Program(
-                "lottery-api",
-                ("lottery-api", "--ktap", "--sysrq"),
-                120,
-                short=("lottery-api", "--ktap", "--sysrq", "--reads", "5000"),
-            ),
-        ),
+        (inside("lottery-api", "--sysrq", short=("--reads", "5000")),),
     )
 
 
@@ -117,7 +110,6 @@ def _tools() -> Boot:
             scenario("lottery/currency"),
             scenario("lottery/tracepoints"),
             scenario("lottery/wait-times"),
-            scenario("lottery/no-sysrq"),
             scenario("lottery/torture-counts"),
             refused("refuse-tickets", "lottery -t 0x30 true"),
             refused("refuse-huge-tickets", "lottery -t 1000001 true"),
