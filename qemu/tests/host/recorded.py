@@ -48,7 +48,8 @@ def printed(kind: str) -> Rows:
 
 def lottery(boot: Boot, program: Program) -> Rows:
     """A list is as slow as it is long; a task wins what it is due, and five draws more."""
-    kind, argv, pool = str(program.what), program.argv, boot.machine.append[0].partition("=")[2]
+    kind, pool = str(program.what), boot.machine.append[0].partition("=")[2]
+    argv = program.argv[1:] if program.argv[0] == "lottery-bench" else program.argv
     rows = printed(kind)
     if argv[0] == "@cat":
         return printed(program.name.rpartition("-")[2])
@@ -60,7 +61,7 @@ def lottery(boot: Boot, program: Program) -> Rows:
             "enqueue_ns": row["enqueue_ns"] + boot.machine.seed,
         }
         return [{**row, "pool": pool, "tasks": tasks}]
-    if argv[0] == "lottery-share":
+    if argv[0] == "share":
         (row,), tickets = rows, [int(word) for word in argv[1].split(":")]
         draw = "low-variance" if "--low-variance" in argv else "independent"
         row |= {"case": argv[1], "draw": draw, "total": sum(tickets)}
