@@ -4,31 +4,48 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+from collections.abc import Callable
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MACHINE = ("x86_64", "aarch64").index(os.uname().machine)
 _NUMBERS = {
     "capget": (125, 90),
     "capset": (126, 91),
+    "finit_module": (313, 273),
     "futex": (202, 98),
+    "ioprio_get": (252, 31),
+    "ioprio_set": (251, 30),
     "prctl": (157, 167),
     "sched_getattr": (315, 275),
     "sched_setattr": (314, 274),
+    "unshare": (272, 97),
 }
 _CAPABILITIES_3 = 0x20080522
-CAP_SYS_NICE = 23
+CAP_SYS_ADMIN, CAP_SYS_NICE = 21, 23
 _PR_SET_PDEATHSIG = 1
 PIECE = 4096
 _FUTEX_LOCK_PI, _FUTEX_UNLOCK_PI = 6, 7
 
 
-def call(name: str, *args: int) -> None:
+def call(name: str, *args: int) -> int:
     """A system call with numbers and addresses."""
     words = (ctypes.c_long(word) for word in (_NUMBERS[name][_MACHINE], *args))
-    if _LIBC.syscall(*words) < 0:
+    value: int = _LIBC.syscall(*words)
+    if value < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
+    return value
+
+
+def fails(work: Callable[..., object], *args: object) -> int:
+    """The errno of what that raises, 0 if it does not fail."""
+    try:
+        work(*args)
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0
 
 
 def signal_at_death_of_parent(number: int) -> None:
@@ -45,6 +62,13 @@ def drop_capability(number: int) -> None:
     for word in range(3 * half, 3 * half + 3):
         data[word] &= ~(1 << bit)
     call("capset", ctypes.addressof(header), ctypes.addressof(data))
+
+
+def load_module(path: str) -> None:
+    """Of the kernel, without parameters."""
+    none = ctypes.create_string_buffer(1)
+    with open(path, "rb") as file:
+        call("finit_module", file.fileno(), ctypes.addressof(none), 0)
 
 
 def lock(address: int) -> None:
@@ -75,6 +99,17 @@ def pieces(fd: int, size: int) -> str:
 
 
 def write(path: str, text: str) -> None:
-    """All of it with one write(2)."""
-    with open(path, "wb", buffering=0) as file:
-        file.write(text.encode())
+    """All of it with one write(2), to a file that there is."""
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def number(path: str) -> int:
+    """A file that holds one decimal number."""
+    text = read(path).removesuffix("\n")
+    if not text.isdigit():
+        raise OSError(errno.EINVAL, "no number", path)
+    return int(text)

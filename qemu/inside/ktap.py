@@ -100,6 +100,12 @@ def run(tests: Tests) -> NoReturn:
     sys.exit(_run(tests, 0))
 
 
+def stop(code: int, text: str) -> NoReturn:
+    """Say why, and exit."""
+    sys.stderr.write(f"{text}\n")
+    sys.exit(code)
+
+
 def options(**found: int) -> dict[str, int]:
     """The command line: a flag where the default is False, else a number. --ktap has no effect."""
     words = iter(sys.argv[1:])
@@ -110,6 +116,5 @@ def options(**found: int) -> dict[str, int]:
         if known and text.isascii() and text.isdigit() and 0 < int(text) < 10**9:
             found[name] = type(found[name])(text)
         elif word != "--ktap":
-            sys.stderr.write(f"{word}: bad value or option; there are {', '.join(found)}\n")
-            sys.exit(USAGE)
+            stop(USAGE, f"{word}: bad value or option; there are {', '.join(found)}")
     return found
