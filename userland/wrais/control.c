@@ -12,6 +12,7 @@
 #include "procfs.h"
 
 #define PROC_SIZE	4096U
+#define PATH_SIZE	128U
 
 const char *const wrais_parts[] = {
 	"raise", "dirty", "copy_out", "inherit", "tags", "floor", NULL
@@ -28,12 +29,13 @@ const struct wrais_knob wrais_knobs[] = {
 
 const unsigned int wrais_nr_knobs = ARRAY_SIZE(wrais_knobs);
 
-void wrais_path(char path[WRAIS_PATH], const char *name)
+/* Where a switch or knob is. */
+static void path_of(char path[PATH_SIZE], const char *name)
 {
 	if (!strcmp(name, WRAIS_MASTER))
-		snprintf(path, WRAIS_PATH, WRAIS_SYSCTL);
+		snprintf(path, PATH_SIZE, WRAIS_SYSCTL);
 	else
-		snprintf(path, WRAIS_PATH, WRAIS_DEBUGFS "/%s", name);
+		snprintf(path, PATH_SIZE, WRAIS_DEBUGFS "/%s", name);
 }
 
 bool wrais_supported(void)
@@ -49,17 +51,17 @@ void wrais_require(void)
 
 int wrais_get(const char *name, u64 *value)
 {
-	char path[WRAIS_PATH];
+	char path[PATH_SIZE];
 
-	wrais_path(path, name);
+	path_of(path, name);
 	return read_number(path, value);
 }
 
 int wrais_set(const char *name, u64 value)
 {
-	char path[WRAIS_PATH], text[32];
+	char path[PATH_SIZE], text[32];
 
-	wrais_path(path, name);
+	path_of(path, name);
 	snprintf(text, sizeof(text), "%llu", value);
 	return write_text(path, text);
 }
@@ -80,7 +82,8 @@ static char *parse_line(char *line, struct wrais_stat *stat)
 	return parse_number(blank + 1, 0, ~0ULL, &stat->value) ? end + 1 : NULL;
 }
 
-const char *wrais_parse(const char *text, struct wrais_stats *stats)
+/* NULL when the text of WRAIS_STAT is exactly in the documented form, else what is wrong. */
+static const char *parse(const char *text, struct wrais_stats *stats)
 {
 	char copy[PROC_SIZE], *line = copy;
 	struct wrais_stat version;
@@ -114,7 +117,7 @@ bool wrais_read(struct wrais_stats *stats)
 		return false;
 	if (length < 0)
 		die(EXIT_FAILED, WRAIS_STAT ": %s", strerror(-length));
-	wrong = wrais_parse(text, stats);
+	wrong = parse(text, stats);
 	if (wrong)
 		die(EXIT_FAILED, WRAIS_STAT ": %s", wrong);
 	return true;

@@ -45,19 +45,9 @@ bool wrais_supported(void);
 /* Exits with EXIT_UNSUPPORTED and one clear line unless wrais_supported(). */
 void wrais_require(void);
 
-/* Where a switch or knob is. */
-#define WRAIS_PATH	128U
-void wrais_path(char path[WRAIS_PATH], const char *name);
-
 /* A switch or knob; 0 or -errno, -ENOENT when the part is not compiled in. */
 int wrais_get(const char *name, u64 *value);
 int wrais_set(const char *name, u64 value);
-
-/*
- * Parse the whole text of WRAIS_STAT. NULL when it is exactly in the documented
- * form, else what is wrong with it.
- */
-const char *wrais_parse(const char *text, struct wrais_stats *stats);
 
 /* Read and parse it; false when the kernel has none. Exits when it is bad. */
 bool wrais_read(struct wrais_stats *stats);

@@ -2,12 +2,10 @@
 # its own file.
 
 programs += $(addprefix wrais/,lprobe wrais wrais-pgbench wrais-run wrais-sqlite)
-tests += $(addprefix wrais/tests/,wrais-api wrais-disk wrais-crash wrais-safety wrais-times)
+tests += $(addprefix wrais/tests/,wrais-disk wrais-crash wrais-safety wrais-times)
 
 lprobe-parts := probe app app_engine
 wrais-parts := control privilege stalls verb_stalls verb_stat
-wrais-api-parts := $(addprefix tests/api_,common refuse cgroup present effect) \
-	control privilege tests/validate
 wrais-run-parts := control load probe app app_engine run_options run_setup run_groups run_trace
 wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices carriers groups fuse disruptions ends) \
 	control privilege no_dlopen tests/validate

@@ -35,7 +35,7 @@ GUEST = {
     "lottery-torture-rbtree": 60,
     "lottery-torture-sums": 60,
     "lottery-torture-core": 60,
-    "wrais-api": 20,
+    "wrais-api": 30,
     "wrais-io": 210,
     "wrais-deadline": 40,
     "wrais-safety": 280,

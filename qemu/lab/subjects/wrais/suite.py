@@ -11,7 +11,7 @@ from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.guest.places import Place
 from lab.subjects.wrais import experiment, variants
-from lab.suite import scenario, with_leaks
+from lab.suite import inside, scenario, with_leaks
 
 # The slow disk's pages, of which a small file system touches few, and the cache.
 MEM_MB = 1536
@@ -140,7 +140,7 @@ def _machine() -> Machine:
 
 def _api() -> Boot:
     """Who may be privileged, and who may not."""
-    return Boot("wrais-api", _machine(), (Program("wrais-api", ("wrais-api", "--ktap"), 120),))
+    return Boot("wrais-api", _machine(), (inside("wrais-api"),))
 
 
 def _run(
