@@ -55,11 +55,13 @@ def inside(name: str, *args: str, timeout_s: int = 120, short: Sequence[str] = (
     """The tests of qemu/inside/NAME.py, with what else is there; short are more arguments."""
     module = name.replace("-", "_")
     argv = python.command(module, "--ktap", *args)
-    files = python.sources()
-    image = (python.INTERPRETER,)
-    return Program(
-        name, argv, timeout_s, short=(*argv, *short) if short else None, files=files, image=image
-    )
+    return with_python(Program(name, argv, timeout_s, short=(*argv, *short) if short else None))
+
+
+def with_python(program: Program) -> Program:
+    """The program, which may use Python and what is in qemu/inside."""
+    image = (*program.image, python.INTERPRETER)
+    return replace(program, files={**program.files, **python.sources()}, image=image)
 
 
 def refused(name: str, command: str) -> Program:

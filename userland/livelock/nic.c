@@ -115,7 +115,8 @@ unsigned int nic_list(struct nic *nics)
 	return count;
 }
 
-void nic_driver(const struct nic *nic, char *driver, size_t size)
+/* The name of the driver that the card has now, "" for none. */
+static void nic_driver(const struct nic *nic, char *driver, size_t size)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	ssize_t length;
@@ -150,7 +151,8 @@ int nic_reserve(const struct nic *nic, const char *driver)
 	return write_text(path, driver);
 }
 
-int nic_unbind(struct nic *nic)
+/* Take its driver away, if it has one. 0 or -errno. */
+static int nic_unbind(struct nic *nic)
 {
 	char path[PATH_MAX];
 	int error;

@@ -26,9 +26,6 @@ struct nic {
 /* The cards in the order of their addresses; how many, at most NICS_MAX. */
 unsigned int nic_list(struct nic *nics);
 
-/* The name of the driver that the card has now, "" for none. */
-void nic_driver(const struct nic *nic, char *driver, size_t size);
-
 /* False if @driver is for another kind of card; which of PCI's takes it shows later. */
 bool nic_can_have(const struct nic *nic, const char *driver);
 
@@ -48,9 +45,6 @@ int nic_reserve(const struct nic *nic, const char *driver);
  * not want the card, or another -errno.
  */
 int nic_bind(struct nic *nic, const char *driver);
-
-/* Take its driver away, if it has one. 0 or -errno. */
-int nic_unbind(struct nic *nic);
 
 /* Bring the interface up with address @ip/24 (host byte order), or down. 0 or -errno. */
 int nic_up(const struct nic *nic, u32 ip);

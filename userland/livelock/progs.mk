@@ -1,12 +1,11 @@
 # The programs of the receive path, and what each is made of beside its own file.
 
 programs += $(addprefix livelock/,livelock-apps livelock-run rxmode)
-tests += $(addprefix livelock/tests/,livelock-source-api livelock-torture nll-ports nll-stick)
+tests += livelock/tests/livelock-torture
 
 livelock-apps-parts := apps idle_hog
 livelock-run-parts := apps idle_hog nic source run_counts run_options run_report
 livelock-run-parts += run_require run_setup
-livelock-source-api-parts := nic source
 livelock-torture-parts := apps idle_hog nic source transmit tests/torture_changes
 livelock-torture-parts += tests/torture_netpoll
 rxmode-parts := nic

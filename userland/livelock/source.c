@@ -12,7 +12,7 @@
 #define TEXT_MAX	1024
 #define RESULTS_MAX	8192
 
-int source_write(const char *file, const char *text)
+static int source_write(const char *file, const char *text)
 {
 	char path[PATH_MAX];
 

@@ -36,10 +36,7 @@ struct source_results {
 	struct source_span window;
 };
 
-/* Write to one of the source's files; 0 or -errno. */
-int source_write(const char *file, const char *text);
-
-/* Forget all receivers; send from @sender to @receiver, address @ip, UDP port @port. */
+/* Forget all receivers; send from @sender to address @ip and UDP port @port of @receiver. */
 int source_clear(void);
 int source_add(const struct nic *sender, const struct nic *receiver, u32 ip, u16 port);
 

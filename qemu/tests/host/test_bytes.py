@@ -13,7 +13,7 @@ from lab.paths import Paths
 from tests.host.checkouts import environment
 
 TOP = Paths.from_env({}).top
-PROGRAMS = ("init", "bin/lottery-bench", "libexec/nll-stick")
+PROGRAMS = ("init", "bin/lottery-bench", "libexec/wrais-times")
 
 
 def _copy(top: Path) -> Path:

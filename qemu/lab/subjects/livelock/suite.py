@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.arch import ARCH
+from lab.guest import python
 from lab.guest.boot import Boot, Program
 from lab.guest.console import Kind
 from lab.guest.machine import Machine
@@ -23,12 +24,14 @@ from lab.subjects.livelock import variants as livelock
 from lab.subjects.livelock.experiment import FUNCTIONS
 from lab.suite import (
     SHARE_SHIFT,
+    inside,
     long_only,
     not_debug,
     refused,
     scenario,
     smp_machine,
     with_leaks,
+    with_python,
 )
 
 # What scenarios in virtual time take of the root image: a disk completes in host time.
@@ -159,7 +162,7 @@ def _livelock() -> Boot:
         "livelock",
         _receive_machine(),
         (
-            Program("source", ("livelock-source-api", "--ktap"), 120),
+            replace(inside("livelock-source-api"), name="source"),
             *(*variants, *functions, *malformed, *_parameters()),
         ),
     )
@@ -299,18 +302,21 @@ def _livelock_driver() -> Boot:
     )
 
 
-def _virtual(name: str) -> Program:
+def _virtual(name: str, *args: str) -> Program:
     """The scenario of that name for a guest in virtual time, with what it takes of the image."""
-    return replace(scenario(f"livelock/{name}"), image=TOOLS)
+    return replace(scenario(f"livelock/{name}", *args), image=TOOLS)
 
 
 def _livelock_hostile() -> Boot:
     """The same cards in virtual time: the governor beside unwanted frames, and amounts of work."""
-    names = ("governor", "governor-just", "hostile", "gro", "tx-queue", "suspend")
+    hostile = with_python(_virtual("hostile", *python.command("ports")))
     return Boot(
         "livelock-hostile",
         replace(_receive_machine(), cpus=2, modules=(DRIVER,)),
-        tuple(_virtual(name) for name in names),
+        (
+            *(_virtual("governor"), _virtual("governor-just"), hostile),
+            *(_virtual("gro"), _virtual("tx-queue"), _virtual("suspend")),
+        ),
     )
 
 

@@ -4,6 +4,7 @@
 # What: Frames that nobody asked for, and full sockets, leave the card open and no rounds.
 # Needs: cards=2 module=napi_livelock
 # Time: 120
+# The arguments are the command that opens ports, or sends to them.
 . "${0%/*}/common.sh"
 
 # All rounds that there were, whatever their reason.
@@ -42,13 +43,13 @@ bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 10.11.0.1
 ip -n far link del odd
 # Ports that nobody has opened: one of them, and one after the other.
 bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 $near
-bears nll-ports --send $near --port 10000 --ports 10000
+bears "$@" 10000 10000 1 $near
 # Datagrams in parts.
 ip -n far link set eth1 mtu 576
 bears udprate -r 1 -t 2 --blind --best-effort -p 9005 -s 1400 $near
 ip -n far link set eth1 mtu 1500
 # Thousands of sockets, all of them full.
-nll-ports --ports 2000 >/tmp/crowd &
+"$@" 20000 2000 >/tmp/crowd &
 crowd=$!
 until grep -q '^open 2000$' /tmp/crowd; do
 	true
@@ -58,14 +59,14 @@ fast=$!
 until [ "$(ss -Hlun 'sport = 9001' | wc -l)" -eq 1 ]; do
 	[ -e "/proc/$fast/exe" ]
 done
-bears nll-ports --send $near --ports 2000 --times 5 &
+bears "$@" 20000 2000 5 $near &
 flood=$!
 ip netns exec far udprate -r 0.1 -t 3 -s 64 -p 9001 --blind --best-effort $near >/dev/null
 wait $fast
 wait $flood
 # As many are known to be full as can be, and the one beside them loses nothing.
 until [ "$(governor sockets)" -eq 64 ]; do
-	ip netns exec far nll-ports --send $near --ports 100 --times 5
+	ip netns exec far "$@" 20000 100 5 $near
 done
 beside_loses_none
 kill $crowd

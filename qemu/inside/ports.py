@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""ports FIRST COUNT: open UDP sockets that no task reads, say so, and wait to be killed.
+
+ports FIRST COUNT TIMES IP sends datagrams to such ports, one after the other, so many times.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+import resource
+import signal
+import sys
+import time
+
+PPS = 2000
+FILES_MORE = 16
+BYTES = 32
+# The least that there is: a few datagrams fill it.
+RCVBUF = 1
+
+
+def open_all(ports: range) -> None:
+    """They stay open until the program is killed."""
+    room = len(ports) + FILES_MORE
+    resource.setrlimit(resource.RLIMIT_NOFILE, (room, room))
+    sockets = [_socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM) for _ in ports]
+    for socket, port in zip(sockets, ports, strict=True):
+        socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVBUF, RCVBUF)
+        socket.bind(("", port))
+    os.write(1, f"open {len(ports)}\n".encode())
+    signal.pause()
+
+
+def send_to(ports: range, times: int, ip: str) -> None:
+    """PPS datagrams a second."""
+    socket = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+    begin = time.monotonic()
+    for i in range(times * len(ports)):
+        time.sleep(max(0.0, begin + i / PPS - time.monotonic()))
+        socket.sendto(bytes(BYTES), (ip, ports[i % len(ports)]))
+
+
+if __name__ == "__main__":
+    first, count, *more = sys.argv[1:]
+    found = range(int(first), int(first) + int(count))
+    if more:
+        send_to(found, int(more[0]), more[1])
+    else:
+        open_all(found)
