@@ -75,7 +75,6 @@ def init_of(state: Path, name: str) -> int:
 
 
 def main(state: Path, verb: str, words: list[str]) -> None:
-    """One call."""
     with (state / "log").open("a") as log:
         print(verb, *words, file=log)
     for name in ("images", "containers"):

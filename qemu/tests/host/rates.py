@@ -29,8 +29,6 @@ class Params(ctypes.Structure):
 
 
 class State(ctypes.Structure):
-    """struct nll_rate"""
-
     _fields_: ClassVar = [
         ("p", Params),
         ("gap", c_uint64),
@@ -62,8 +60,6 @@ def params(shape: str, rate: int = 100_000, **more: int) -> Params:
 
 @dataclass
 class Rates:
-    """The loaded library."""
-
     library: ctypes.CDLL
 
     def __post_init__(self) -> None:

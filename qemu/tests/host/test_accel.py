@@ -16,21 +16,17 @@ from lab.paths import Paths
 
 
 class Probe:
-    """Answers as told and counts."""
-
     def __init__(self, answer: bool) -> None:
         self.answer = answer
         self.boots = 0
 
     def __call__(self, paths: Paths) -> bool:
-        """One probe boot."""
         self.boots += 1
         return self.answer
 
 
 @pytest.fixture(autouse=True)
 def kvm_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A host with a device that opens, whatever the real one has."""
     device = tmp_path / "kvm"
     device.write_bytes(b"")
     boot_id = tmp_path / "boot_id"
@@ -42,7 +38,6 @@ def kvm_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("answer", "chosen"), [(True, "kvm"), (False, "tcg")])
 def test_verdict_is_kept(built: Paths, answer: bool, chosen: str) -> None:
-    """One probe boot a boot of the host."""
     probe = Probe(answer)
     assert choose(built, AUTO, probe) == chosen
     assert choose(built, AUTO, probe) == chosen
@@ -50,7 +45,6 @@ def test_verdict_is_kept(built: Paths, answer: bool, chosen: str) -> None:
 
 
 def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
-    """After a reboot, and with a spoilt file, the probe is repeated."""
     probe = Probe(True)
     assert kvm_works(built, probe)
     (tmp_path / "boot_id").write_text("second\n")
@@ -61,7 +55,6 @@ def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
 
 
 def test_no_device(built: Paths, kvm_device: Path) -> None:
-    """No device, no probe, no verdict to keep."""
     kvm_device.unlink()
     probe = Probe(True)
     assert choose(built, AUTO, probe) == "tcg"
@@ -69,7 +62,6 @@ def test_no_device(built: Paths, kvm_device: Path) -> None:
 
 
 def test_override(built: Paths) -> None:
-    """What was asked for is not probed."""
     probe = Probe(False)
     assert [choose(built, wanted, probe) for wanted in ("kvm", "tcg", "icount")] == [
         *("kvm", "tcg", "icount")
@@ -78,7 +70,6 @@ def test_override(built: Paths) -> None:
 
 
 def test_virtual_time_stays(built: Paths) -> None:
-    """Auto never takes virtual time away from a machine; an override does."""
     icount, real = Machine(accel="icount"), Machine()
     assert apply(built, icount, AUTO, Probe(True)).accel == "icount"
     assert apply(built, real, AUTO, Probe(True)).accel == "kvm"
@@ -89,7 +80,6 @@ def test_virtual_time_stays(built: Paths) -> None:
 def test_probe_boots_the_kernel_that_is_there(
     built: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A checkout that has built no other one can still be tested."""
     kernels = []
 
     def run_boot(paths: Paths, boot: Boot, *_: object, **__: object) -> BootResult:
@@ -102,7 +92,6 @@ def test_probe_boots_the_kernel_that_is_there(
 
 
 def test_asked_for() -> None:
-    """The option, then ACCEL, then auto; anything else is refused."""
     assert asked_for("tcg", {"ACCEL": "kvm"}) == "tcg"
     assert asked_for(None, {"ACCEL": "kvm"}) == "kvm"
     assert asked_for(None, {"ACCEL": ""}) == AUTO
@@ -130,12 +119,10 @@ def test_virtual_time_may_be_as_slow_as_wanted(built: Paths) -> None:
     ],
 )
 def test_probe(built: Paths, fake_machine: Machine, replay: str, end: str, works: bool) -> None:
-    """Only a guest that answers and powers off in time will do."""
     machine = fake_machine.with_append(f"fake.replay={replay}", f"fake.end={end}")
     assert probe_kvm(built, machine, 2.0 if end == "hang" else 60.0) is works
 
 
 def test_probe_needs_access(built: Paths, fake_machine: Machine, kvm_device: Path) -> None:
-    """A device that is not there, or not for us, is no KVM."""
     kvm_device.unlink()
     assert not probe_kvm(built, fake_machine)

@@ -23,13 +23,11 @@ Runner = Callable[[Boot], BootResult]
 
 
 def boot(name: str = "suite", machine: Machine | None = None, *programs: Program) -> Boot:
-    """A boot of some programs, in real time."""
     programs = programs or tuple(Program(one, (one,)) for one in NAMES)
     return Boot(name, machine or Machine(), programs)
 
 
 def result(of: Boot, *failed: str) -> BootResult:
-    """What came of it: these programs failed."""
     programs = [
         ProgramResult(p.name, Status.FAIL if p.name in failed else Status.OK) for p in of.programs
     ]
@@ -37,13 +35,11 @@ def result(of: Boot, *failed: str) -> BootResult:
 
 
 def hung(of: Boot) -> BootResult:
-    """It came to no end."""
     errors = ("the watchdog ended the guest after 600 s",)
     return replace(result(of, *NAMES), outcome=Outcome.TIMEOUT, errors=errors)
 
 
 def run(runner: Runner, *boots: Boot, before: dict[str, int] | None = None) -> list[BootResult]:
-    """All results of boots that are run again where that is allowed."""
     schedule = Schedule(
         boots, runner, 1, once_more=lambda results: again.chosen(results, before or {})
     )
@@ -51,8 +47,6 @@ def run(runner: Runner, *boots: Boot, before: dict[str, int] | None = None) -> l
 
 
 class Twice:
-    """A runner for which some programs fail, the first time only or always."""
-
     def __init__(self, *failing: str, always: bool = False) -> None:
         self.ran: list[Boot] = []
         self._failing = failing

@@ -9,7 +9,6 @@ from lab.guest.machine import Machine
 
 
 def test_render() -> None:
-    """One item a line, fields separated by tabs."""
     programs = (Program("a", ("prog", "-x", ""), 5), Program("b", ("@cat", "/x"), 0))
     assert (
         Boot("two", programs=programs).render()
@@ -18,14 +17,12 @@ def test_render() -> None:
 
 
 def test_defer_and_terminal() -> None:
-    """The other items, and a window that does not fit into 16 bits."""
     assert Boot("empty", defer=True).render() == "mode\tplan\ndefer\t1\n"
     shell = Boot("shell", mode="shell", terminal=Terminal("xterm", 40, 999999))
     assert shell.render() == "mode\tshell\nterm\txterm\t40\t65535\n"
 
 
 def test_arguments_are_escaped() -> None:
-    """Tabs, newlines and backslashes in an argument survive."""
     program = Program("c", ("sh", "-c", "printf 'a\tb\\n'\nexit 3"), 1)
     boot = Boot("one", programs=(program,), mode="command")
     assert boot.render().splitlines()[1] == "program\tc\t1\tsh\t-c\tprintf 'a\\tb\\\\n'\\nexit 3"
@@ -33,7 +30,6 @@ def test_arguments_are_escaped() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "a\tb", "a#b", "-a", "x" * 101, "ä"])
 def test_bad_names(name: str) -> None:
-    """A name must survive a result line and a log line."""
     with pytest.raises(LabError, match="a name is"):
         Program(name, ("true",), 1)
 
@@ -49,13 +45,11 @@ def test_bad_names(name: str) -> None:
     ],
 )
 def test_bad_programs(argv: tuple[str, ...], timeout_s: int, words: str) -> None:
-    """What PID 1 would refuse is refused here, with the value."""
     with pytest.raises(LabError, match=words):
         Program("a", argv, timeout_s)
 
 
 def test_bad_boots() -> None:
-    """Unknown modes and names that are used twice."""
     program = Program("a", ("true",), 1)
     with pytest.raises(LabError, match="b: program 'a' is there twice"):
         Boot("b", programs=(program, program))

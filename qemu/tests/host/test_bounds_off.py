@@ -23,12 +23,10 @@ SOURCES = (
 
 @pytest.fixture(scope="module")
 def missing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tests: the first one misses a bound."""
     return native.build(tmp_path_factory.mktemp("bound"), *SOURCES)
 
 
 def run(missing: Path, bounds: str | None, *args: str) -> tuple[int, list[str]]:
-    """Its exit status, and its lines but for the two at the top."""
     env = {name: value for name, value in os.environ.items() if name != "LAB_BOUNDS"}
     env |= {"LAB_BOUNDS": bounds} if bounds is not None else {}
     done = subprocess.run(
@@ -67,7 +65,6 @@ def test_the_long_tests_judge_bounds_on_the_normal_kernel() -> None:
 
 
 def test_the_gate_has_no_program_that_is_for_the_long_tier() -> None:
-    """Each of these is in the other tier, and what is nearly the same is in the gate."""
     gate, long = (
         {f"{boot.name}-{p.name}": p for boot in suites(tier=tier) for p in boot.programs}
         for tier in ("gate", "long")

@@ -90,39 +90,33 @@ FAMILIES: dict[str, dict[int, Kind]] = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families(golden: Path, family: str) -> None:
-    """What a family prints is found line by line; what it prints around that is not."""
     console = Console()
     console.feed((golden / "complaints" / f"{family}.txt").read_bytes())
     assert {splat.number: splat.kind for splat in console.splats} == FAMILIES[family]
 
 
 def test_every_recorded_family_is_read(golden: Path) -> None:
-    """No recording lies there without a test."""
     assert {path.stem for path in (golden / "complaints").iterdir()} == set(FAMILIES)
 
 
 def test_every_kind_has_a_complaint() -> None:
-    """A kind that no text here shows could be dropped unseen."""
     shown = {kind for kind, _ in COMPLAINTS} | {k for f in FAMILIES.values() for k in f.values()}
     assert shown == set(Kind)
 
 
 @pytest.mark.parametrize(("kind", "text"), COMPLAINTS)
 def test_complaints(kind: Kind, text: str) -> None:
-    """Each text is found behind a time stamp, and named."""
     assert classify(f"[    1.300001] {text}") is kind
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_harmless(text: str) -> None:
-    """What only looks like a complaint is none."""
     console = Console()
     console.feed(f"[    1.300001] {text}\n".encode())
     assert console.splats == []
 
 
 def test_attribution() -> None:
-    """A complaint belongs to the entry that was running; lines are counted from 1."""
     console = Console()
     console.feed(
         b"[    1.0] WARNING: before\r\n"
@@ -152,7 +146,6 @@ def test_a_program_cannot_change_the_entry() -> None:
 
 
 def test_torn_lines() -> None:
-    """The log arrives in any pieces."""
     console = Console()
     log = b"[ 1.0] lab: begin one\n[ 1.1] BUG: KASAN: x\n[ 1.2] Kernel panic - not syncing: y\n"
     for byte in log:

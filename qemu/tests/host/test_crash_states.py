@@ -19,7 +19,6 @@ FS = Ext4(63, journal_mb=8)
 
 
 def anywhere(_write: Write, _end: int) -> bool:
-    """A disk may stop at any sector."""
     return True
 
 
@@ -30,7 +29,6 @@ def entry(sector: int, data: bytes, flags: int = 0) -> bytes:
 
 
 def log_of(path: Path, *entries: bytes) -> Path:
-    """A log of them."""
     head = struct.pack("<QQQI", crash.MAGIC, 1, len(entries), SECTOR)
     path.write_bytes(head.ljust(SECTOR, b"\0") + b"".join(entries))
     return path
@@ -58,7 +56,6 @@ def replay(tmp_path: Path) -> Replay:
 
 
 def state(replay: Replay, seed: int | None) -> bytes:
-    """What is on the disk."""
     path = replay.image.with_name("state")
     replay.crashed(path, seed)
     return path.read_bytes()
@@ -206,8 +203,6 @@ def test_xfs_tears_in_its_log_and_between_blocks(tmp_path: Path) -> None:
 
 
 class Held:
-    """A file system that is whole, with some files."""
-
     def __init__(self, **files: bytes) -> None:
         self.held = files
 
@@ -219,7 +214,6 @@ class Held:
 
 
 def promised(path: Path, counts: dict[int, int]) -> Path:
-    """A disk with these promises."""
     tail = bytearray(promise.TAIL)
     for writer, count in counts.items():
         struct.pack_into("<QQQ", tail, writer * promise.RECORD, promise.MAGIC, writer, count)

@@ -56,7 +56,6 @@ def test_each_quantile_takes_its_rank(lib: UdpRate) -> None:
 
 @pytest.mark.parametrize(("count", "rank"), [(500, 500), (999, 999), (1000, 999), (2500, 2498)])
 def test_the_rank_of_a_high_quantile_is_not_floored(lib: UdpRate, count: int, rank: int) -> None:
-    """Of 500 samples the 99.9 % quantile is the greatest."""
     made = lib.histogram([*[1] * (rank - 1), 100, *[200] * (count - rank)])
     assert lib.quantile(made, 0.999) == 100
 

@@ -17,14 +17,10 @@ SIMULATED = 1000
 
 
 class Repeat(ctypes.Structure):
-    """struct repeat"""
-
     _fields_: ClassVar = [("samples", ctypes.c_uint64), ("mean", ctypes.c_double)]
 
 
 class Interval(ctypes.Structure):
-    """struct interval"""
-
     _fields_: ClassVar = [("low", ctypes.c_double), ("high", ctypes.c_double)]
 
 

@@ -97,7 +97,6 @@ def test_every_mechanism_of_the_reference_is_there(lab_paths: Paths) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism(lab_paths: Paths, name: str) -> None:
-    """No sample is lost, and what is said of them hangs together."""
     amount = ("-k", "200", "-n", "3", "-w", "10", "--seconds", "60")
     found = document(lab_paths, "-m", name, *amount)
     (row,), clock = found["results"], found["clock"]
@@ -155,7 +154,6 @@ def test_spinning_needs_two_cpus(lab_paths: Paths, name: str) -> None:
 
 
 def test_what_was_asked_for_by_name_must_be_there(lab_paths: Paths) -> None:
-    """Then nothing is measured, and each that is missing is named."""
     done = on_one_cpu(lab_paths, "-m", "pipe,spin,all,flag")
     assert (done.returncode, done.stdout) == (3, "")
     assert [line.split(":")[1] for line in done.stderr.splitlines()] == [" spin", " flag"]
@@ -196,7 +194,6 @@ def test_pinning_needs_two_cpus(lab_paths: Paths) -> None:
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
 def test_both_ways(lab_paths: Paths) -> None:
-    """Each has a row."""
     cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
     words = ("-m", "pipe", "-k", "20", "-n", "2", "--both-ways", "--cpus", cpus)
     found = rows(lab_paths, *words)
@@ -212,7 +209,6 @@ def test_both_ways(lab_paths: Paths) -> None:
 def test_a_directory_for_sockets_that_cannot_be_used(
     lab_paths: Paths, where: str, said: str
 ) -> None:
-    """It is said at once, and nothing hangs."""
     argv = [str(lab_paths.bin / "ipclat"), "-m", "zmq-ipc", "-k", "1"]
     env = {**os.environ, "TMPDIR": where}
     done = subprocess.run(argv, capture_output=True, text=True, timeout=20, env=env, check=False)
@@ -245,7 +241,6 @@ def test_an_interrupt_keeps_what_was_measured(
 
 
 def test_an_interrupt_before_there_is_a_figure_is_said(lab_paths: Paths) -> None:
-    """The table is empty then."""
     program = str(lab_paths.bin / "ipclat")
     argv = ["env", "--default-signal", program, "-m", "pipe", "-k", "100000000"]
     with subprocess.Popen(argv, stdout=-1, stderr=-1, text=True) as process:
@@ -259,7 +254,6 @@ def test_an_interrupt_before_there_is_a_figure_is_said(lab_paths: Paths) -> None
 
 
 def children(pid: int) -> list[str]:
-    """Those of the first thread of a process, as the kernel lists them."""
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
@@ -315,7 +309,6 @@ def test_what_is_said_is_what_was_measured(lab_paths: Paths) -> None:
 
 @pytest.fixture(scope="module")
 def side(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The receiver alone, with messages of a known age."""
     names = ("affinity", "args", "clock", "files", "futex", "histogram", "lottery_sched", "policy")
     sources = ["qemu/tests/host/ipclat_side.c", "userland/ipclat/side.c"]
     sources += [f"userland/lib/{name}.c" for name in names]
@@ -334,7 +327,6 @@ def test_the_receiver_notes_ages(side: ctypes.CDLL) -> None:
 
 
 def test_files(lab_paths: Paths, tmp_path: Path) -> None:
-    """The histogram holds every sample; there is a line for each repeat."""
     histogram, repeats = tmp_path / "h.csv", tmp_path / "r.csv"
     files = ("--histogram", str(histogram), "--repeats-csv", str(repeats))
     rows(lab_paths, "-m", "pipe,unix", "-k", "100", "-n", "4", *files)

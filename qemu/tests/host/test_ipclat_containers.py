@@ -46,17 +46,14 @@ class Sleeper:
     state: Path
 
     def told(self) -> list[list[str]]:
-        """Its command lines."""
         log = self.state / "log"
         return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
 
     def running(self) -> int:
-        """How many containers."""
         return len(list(self.state.glob("*.pid")))
 
 
 def program(path: Path, script: str) -> Path:
-    """An executable script."""
     path.write_text(script)
     path.chmod(0o755)
     return path
@@ -68,7 +65,6 @@ def sleeper(tmp_path: Path) -> Sleeper:
 
 
 def devices(pid: str) -> str:
-    """The network devices of a process."""
     path = Path("/proc") / pid / "net/dev"
     return path.read_text() if path.exists() else ""
 
@@ -91,7 +87,6 @@ def started(argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 def test_an_interrupt_leaves_nothing(
     lab_paths: Paths, sleeper: Sleeper, number: signal.Signals
 ) -> None:
-    """No container, no network, no directory; and it ends by the signal."""
     argv = [str(lab_paths.bin / "ipclat"), "-m", "zmq-tcp-containers"]
     with started([*argv, "--runtime", str(sleeper.path)]) as ipclat:
         deadline = time.monotonic() + 30
@@ -145,7 +140,6 @@ def listed(paths: Paths, path: str) -> str:
 
 
 def with_ip(where: Path, names: Iterable[str], script: str = "#!/bin/sh\n") -> str:
-    """A directory with nothing but ip(8) and such runtimes."""
     where.mkdir()
     found = shutil.which("ip")
     assert found
@@ -206,7 +200,6 @@ def things_left(engine: Path) -> list[str]:
 
 
 def measured(paths: Paths, runtime: str) -> None:
-    """Each mechanism, and no word of complaint."""
     argv = [str(paths.bin / "ipclat"), *BOTH, "--json", "--runtime", runtime]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -265,7 +258,6 @@ LISTS: dict[str, list[tuple[str, ...]]] = {
 
 
 def works(name: str) -> bool:
-    """Whether this host has such a runtime, with its daemon if it has one."""
     probe = {"docker": ["docker", "version"], "podman": ["podman", "info"]}
     argv = probe.get(name, [name, "--version"])
     if not shutil.which(name):
@@ -274,14 +266,12 @@ def works(name: str) -> bool:
 
 
 def names_of(*argv: str) -> set[str]:
-    """What an engine lists."""
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     return set(done.stdout.split())
 
 
 @pytest.mark.parametrize("name", ORDER)
 def test_a_real_runtime(lab_paths: Paths, name: str) -> None:
-    """Those that this host has."""
     if not works(name):
         pytest.skip(f"this host has no {name} that works")
     lists = LISTS.get(name, [])

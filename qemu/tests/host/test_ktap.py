@@ -9,7 +9,6 @@ from lab.guest.ktap import Case, Document, Status, Stream, parse, skips
 
 
 def document(text: str) -> list[str]:
-    """The errors of a document."""
     return parse(text.splitlines()).errors
 
 
@@ -30,12 +29,10 @@ def document(text: str) -> list[str]:
     ],
 )
 def test_errors(text: str, error: str) -> None:
-    """Each fault is named."""
     assert error in document(text)
 
 
 def one(text: str) -> Case:
-    """The only result of a document without errors."""
     parsed = parse(["KTAP version 1", "1..1", *text.splitlines()])
     assert parsed.errors == []
     return parsed.cases[0]
@@ -59,7 +56,6 @@ def one(text: str) -> Case:
     ],
 )
 def test_results(line: str, name: str, status: Status, reason: str) -> None:
-    """Name, status and reason of a result line."""
     case = one(line)
     assert (case.name, case.status, case.reason) == (name, status, reason)
 
@@ -87,7 +83,6 @@ def test_program_lies(block: str, status: Status, reason: str) -> None:
 
 
 def test_plain_output() -> None:
-    """Output that is no KTAP is kept as it is, without the indentation."""
     case = one("  ok 1 is just text\n    deeper\n  \n  not ok 2 either\nok 1 a")
     assert case.output == ["ok 1 is just text", "  deeper", "", "not ok 2 either"]
     assert case.subtests == () and case.status is Status.OK
@@ -106,14 +101,12 @@ def test_parameters_without_plan() -> None:
 
 
 def recorded(golden: Path, name: str) -> Document:
-    """The whole stream of a recorded guest."""
     stream = Stream()
     stream.feed((golden / name / "result.ktap").read_bytes())
     return stream.close()
 
 
 def test_no_tests_is_a_failure(golden: Path) -> None:
-    """A program that had nothing to test has not passed, whatever it says of the reason."""
     document = recorded(golden, "no-tests")
     assert document.errors == []
     assert [(case.status, case.reason) for case in document.cases] == [
@@ -124,7 +117,6 @@ def test_no_tests_is_a_failure(golden: Path) -> None:
 
 
 def test_skips_stay_visible(golden: Path) -> None:
-    """What was left out of a document that is ok otherwise is there, with its reason."""
     document = recorded(golden, "part-skipped")
     assert [case.status for case in document.cases] == [Status.OK, Status.OK, Status.SKIP]
     assert skips(document.cases) == [
@@ -136,14 +128,12 @@ def test_skips_stay_visible(golden: Path) -> None:
 
 
 def test_a_document_of_skips_names_each() -> None:
-    """A case that was skipped because all of its subtests were is told by those."""
     case = one("  KTAP version 1\n  1..2\n  ok 1 x # SKIP y\n  ok 2 z # SKIP y\nok 1 a")
     assert case.status is Status.SKIP
     assert skips([case]) == [("a/x", "y"), ("a/z", "y")]
 
 
 def test_stream_in_any_pieces(golden: Path) -> None:
-    """Results are there as soon as their line is complete."""
     data = (golden / "nested" / "result.ktap").read_bytes()
     whole, torn = Stream(), Stream()
     whole.feed(data)
@@ -154,7 +144,6 @@ def test_stream_in_any_pieces(golden: Path) -> None:
 
 
 def test_results_come_while_streaming() -> None:
-    """The output of the entry that still runs is pending."""
     stream = Stream()
     stream.feed(b"KTAP version 1\n1..2\nok 1 a\n  half a li")
     assert [case.name for case in stream.cases] == ["a"] and stream.pending() == []
@@ -163,7 +152,6 @@ def test_results_come_while_streaming() -> None:
 
 
 def test_end_of_stream() -> None:
-    """A last line is due, and nothing behind it."""
     text = b"KTAP version 1\n1..1\nok 1 a\n"
     cut = Stream()
     cut.feed(text)
@@ -174,7 +162,6 @@ def test_end_of_stream() -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    """Garbage in the output does not stop the parser."""
     stream = Stream()
     stream.feed(b"KTAP version 1\n1..1\n  \xff\xfe\x00\nok 1 a\n# lab: done\n")
     assert stream.close().errors == [] and stream.cases[0].status is Status.OK

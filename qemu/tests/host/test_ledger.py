@@ -13,7 +13,6 @@ from lab.paths import Paths
 
 
 def logged(tmp_path: Path, again: tuple[str, ...] = ()) -> Paths:
-    """An output directory as a run with a red boot leaves it."""
     paths = Paths(tmp_path / "top", tmp_path / "out")
     (tmp_path / "stages").mkdir(exist_ok=True)
     console = paths.logs / "guest/suite/console.log"

@@ -20,7 +20,6 @@ VIRTUAL = replace(REAL, name="virtual", machine=Machine(accel="icount", root=Fal
 
 
 def result(boot: Boot, *failed: str, seconds: float = 1.0) -> BootResult:
-    """What came of a boot."""
     programs = [
         ProgramResult(p.name, Status.FAIL if p.name in failed else Status.OK, reason="exit 1")
         for p in boot.programs

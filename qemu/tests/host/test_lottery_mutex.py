@@ -58,7 +58,6 @@ class Mutex:
         self.library.go_on_to_wait(self.at, c_uint32(slot))
 
     def unlock(self) -> int:
-        """Who has it then."""
         self.library.lottery_mutex_unlock(self.at)
         return self.holder
 
@@ -70,7 +69,6 @@ class Mutex:
         return int(self.library.lottery_mutex_holder(self.at))
 
     def losers(self) -> Iterator[int]:
-        """Of the last draw."""
         slot = self.library.lottery_mutex_first_loser(self.at)
         while slot != NOBODY:
             yield slot
@@ -90,7 +88,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 
 def test_free(library: ctypes.CDLL) -> None:
-    """Fault: a mutex that was released is not free, or a free one has to be waited for."""
     mutex = Mutex(library, 2)
     for slot in (0, 1, 1, 0):
         assert mutex.holder == NOBODY
@@ -99,7 +96,6 @@ def test_free(library: ctypes.CDLL) -> None:
 
 
 def test_the_last_waiter_has_it_before_it_is_free(library: ctypes.CDLL) -> None:
-    """Fault: it is handed to nobody when the last waiter leaves, or freed with one waiting."""
     mutex = Mutex(library, 3)
     assert mutex.begin(0)
     assert not mutex.begin(1) and not mutex.has_won(1)
@@ -118,7 +114,6 @@ def test_the_last_waiter_has_it_before_it_is_free(library: ctypes.CDLL) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_nobody_is_forgotten(library: ctypes.CDLL, seed: int) -> None:
-    """Fault: a list loses a waiter, has it twice, or its sum of tickets drifts."""
     dice = random.Random(seed)
     mutex = Mutex(library, 40, seed)
     waiting: set[int] = set()
@@ -271,14 +266,12 @@ def test_bad_input(lab_paths: Paths, words: tuple[str, ...], said: str) -> None:
 
 
 def test_processes(lab_paths: Paths) -> None:
-    """Fault: what holds for threads does not for processes of the ordinary scheduler."""
     amount = ("--hold-us", "200", "--compute-us", "0", "--seconds", "3")
     done = lottery_mutex(lab_paths, "--policy", "other", *amount, "--ktap")
     assert done.returncode == 0, done.stdout
 
 
 def test_kinds(lab_paths: Paths) -> None:
-    """Of a mutex that holds no draws, nothing is said of draws."""
     amount = ("--hold-us", "200", "--compute-us", "0", "--seconds", "1", "--json")
     for kind, drawn in (("user", True), ("pthread", False)):
         done = lottery_mutex(lab_paths, "--policy", "other", "--kind", kind, *amount)

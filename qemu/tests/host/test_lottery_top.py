@@ -70,7 +70,6 @@ def test_bad_input(lab_paths: Paths, words: tuple[str, ...], said: str) -> None:
 
 
 def test_help_is_its_own(lab_paths: Paths) -> None:
-    """That of the tool has the same options of top."""
     done = top(lab_paths, "-h")
     assert done.returncode == 0 and done.stdout.startswith("Usage: lottery top [-d S]")
     whole = subprocess.run([lab_paths.bin / "lottery", "-h"], capture_output=True, text=True)
@@ -81,7 +80,6 @@ def test_help_is_its_own(lab_paths: Paths) -> None:
 
 @pytest.mark.parametrize("words", [("tpo",), ("make", "-j8")])
 def test_a_word_that_is_no_verb(lab_paths: Paths, words: tuple[str, ...]) -> None:
-    """A verb or a command was meant: what both need is said."""
     argv = [str(lab_paths.bin / "lottery"), *words]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -92,7 +90,6 @@ def test_a_word_that_is_no_verb(lab_paths: Paths, words: tuple[str, ...]) -> Non
 
 @pytest.fixture(scope="module")
 def top_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """lottery top on a machine with a CPU and no lottery tasks."""
     folder = tmp_path_factory.mktemp("top")
     (folder / "state").write_text(STATE)
     return native.build(folder, *SOURCES, options=(f'-DLOTTERY_PROC="{folder}/state"',))
@@ -117,7 +114,6 @@ def test_json_is_a_line_for_each_block(top_here: Path) -> None:
 
 @pytest.fixture
 def screen(top_here: Path) -> Iterator[pexpect.spawn[bytes]]:
-    """The same on a terminal, after its first block."""
     child: pexpect.spawn[bytes] = pexpect.spawn(
         str(top_here), ["-d", "0.5"], env={**os.environ, "TERM": "xterm"}, timeout=ANSWER_S
     )
@@ -165,7 +161,6 @@ def test_the_terminal_is_as_before_while_it_is_stopped(screen: pexpect.spawn[byt
 
 
 def test_without_a_terminal(lab_paths: Paths) -> None:
-    """A block of plain text, or, where the class is missing, a line that says so."""
     done = top(lab_paths, "--count", "1")
     if Path("/proc/sched_lottery").exists():
         assert (done.returncode, done.stderr) == (0, "")
@@ -232,7 +227,6 @@ def test_a_recording_is_one_look(lab_paths: Paths, tmp_path: Path) -> None:
     ],
 )
 def test_a_recording_with_a_gap(lab_paths: Paths, tmp_path: Path, line: str, lost: int) -> None:
-    """Of a gap it is said how large it is: what the recording tells is not all."""
     first, rest = RECORDED.split("\n", 1)
     report = tmp_path / "report.txt"
     report.write_text(f"{first}\n{line}\n{rest}")

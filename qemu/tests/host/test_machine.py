@@ -18,23 +18,19 @@ FILES = Files.under(Path("/logs"))
 
 
 def argv(machine: Machine, files: Files = FILES) -> list[str]:
-    """Its command."""
     return machine.argv(PATHS, files)
 
 
 def option(machine: Machine, name: str, files: Files = FILES) -> list[str]:
-    """All values of an option."""
     words = argv(machine, files)
     return [words[i + 1] for i, word in enumerate(words) if word == name]
 
 
 def cmdline(machine: Machine) -> list[str]:
-    """The words of the kernel command line."""
     return option(machine, "-append")[0].split()
 
 
 def test_default() -> None:
-    """TCG, no window, no reboot, the variant's kernel, results on their own port."""
     machine = Machine()
     words = argv(machine)
     assert words[0] == "qemu-system-x86_64"
@@ -53,7 +49,6 @@ def test_default() -> None:
 
 
 def test_root_image() -> None:
-    """With a root image: a read-only disk, and PID 1 is told to wait for it."""
     assert "lab.root=vda" in cmdline(Machine())
     assert "readonly=on,file=/out/rootfs.sqfs" in option(Machine(), "-drive")[0]
     bare = Machine(root=False)
@@ -61,7 +56,6 @@ def test_root_image() -> None:
 
 
 def test_icount() -> None:
-    """Virtual time: one thread, a seed, a clock that starts at a fixed date."""
     machine = Machine(accel="icount", root=False, seed=7, icount_shift=3)
     assert option(machine, "-accel") == ["tcg,thread=single"]
     assert option(machine, "-icount") == ["shift=3,sleep=off"]
@@ -93,14 +87,12 @@ def test_patience_is_for_real_time() -> None:
 
 
 def test_kvm() -> None:
-    """KVM, without what is for TCG only."""
     machine = Machine(accel="kvm")
     assert option(machine, "-accel") == ["kvm"]
     assert "tsc=reliable" not in cmdline(machine)
 
 
 def test_interactive() -> None:
-    """The console is on the terminal and in its log."""
     files = Files.under(Path("/logs"), interactive=True)
     console = option(Machine(), "-chardev", files)[0]
     assert console.startswith("stdio,") and console.endswith("logfile=/logs/console.log")
@@ -108,7 +100,6 @@ def test_interactive() -> None:
 
 
 def test_cpus_that_run_at_the_same_time() -> None:
-    """A host thread for each, only where that was asked for, and never in virtual time."""
     assert option(Machine(cpus=4), "-accel") == ["tcg,thread=single"]
     assert option(Machine(cpus=4, parallel=True), "-accel") == ["tcg,thread=multi"]
     assert option(Machine(accel="icount", parallel=True), "-accel") == ["tcg,thread=single"]
@@ -116,7 +107,6 @@ def test_cpus_that_run_at_the_same_time() -> None:
 
 
 def test_append_and_devices_come_last() -> None:
-    """What a user adds can override what is there."""
     machine = Machine(append=("loglevel=8",), devices=("-device", "e1000"))
     assert cmdline(machine)[-1] == "loglevel=8"
     assert argv(machine)[-2:] == ["-device", "e1000"]
@@ -124,7 +114,6 @@ def test_append_and_devices_come_last() -> None:
 
 
 def test_commas_in_paths() -> None:
-    """A comma ends a value of QEMU's unless it is doubled."""
     files = Files.under(Path("/a,b"))
     assert "file,id=result,path=/a,,b/result.ktap" in option(Machine(), "-chardev", files)
 
@@ -145,7 +134,6 @@ def test_commas_in_paths() -> None:
     ],
 )
 def test_refused(values: dict[str, Any], words: str) -> None:
-    """The value is named, and what is allowed."""
     with pytest.raises(LabError, match=words) as refusal:
         Machine(**values)
     assert refusal.value.exit_code == 2
@@ -158,7 +146,6 @@ def test_refused(values: dict[str, Any], words: str) -> None:
 def test_require_of_another_kernel(
     built: Paths, fake_machine: Machine, kernel: str, target: str
 ) -> None:
-    """The target is one that there is."""
     with pytest.raises(LabError, match=rf"bzImage is missing: make {target}$"):
         replace(fake_machine, kernel=kernel).require(built)
 
@@ -167,7 +154,6 @@ def test_require_of_another_kernel(
     ("missing", "target"), [("bzImage", "kernel"), ("init", "userland"), ("rootfs.sqfs", "rootfs")]
 )
 def test_require(built: Paths, fake_machine: Machine, missing: str, target: str) -> None:
-    """The first file that is not built is named with its target."""
     fake_machine.require(built)
     next(built.out.rglob(missing)).unlink()
     with pytest.raises(LabError, match=rf"{missing} is missing: make {target}"):
@@ -175,7 +161,6 @@ def test_require(built: Paths, fake_machine: Machine, missing: str, target: str)
 
 
 def test_nics() -> None:
-    """A receiver and its source share a hub; no other card is on it."""
     machine = Machine(nics=pairs(2))
     netdevs = [word for word in option(machine, "-netdev") if word.startswith("hubport")]
     assert netdevs == [
@@ -198,7 +183,6 @@ def test_nics() -> None:
 
 
 def test_model_refused() -> None:
-    """Only models that the tests have a use for."""
     allowed = "e1000, e1000e, virtio-net-pci"
     with pytest.raises(LabError, match=f"model 'rtl8139': allowed are {allowed}"):
         Nic(RECEIVER_SLOT, model="rtl8139")
@@ -206,13 +190,11 @@ def test_model_refused() -> None:
 
 @pytest.mark.parametrize("ports", [0, 9])
 def test_ports_refused(ports: int) -> None:
-    """As many as there are slots."""
     with pytest.raises(LabError, match=f"ports {ports}: allowed are 1 to 8"):
         pairs(ports)
 
 
 def test_an_emulated_clock_counts_as_the_host_s(tmp_path: Path) -> None:
-    """Where the host says for certain how fast that is."""
     cpuinfo = tmp_path / "cpuinfo"
     assert host_clock_words(cpuinfo) == ()
     text = "cpu MHz\t\t: 2099.998\nflags\t\t: fpu constant_tsc {}\n\n"

@@ -139,7 +139,6 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def test_json(net: Net) -> None:
-    """Settings and counters have names in common; numbers are numbers."""
     net.add("eth0", "8193 auto hot\n8194 off interrupts\n")
     done = net.run("--json", "eth0")
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
@@ -185,7 +184,6 @@ def test_a_change_for_nobody_is_refused(net: Net) -> None:
 
 
 def test_without_a_device_all_are_shown(net: Net) -> None:
-    """A line each; what is no device is none."""
     assert net.run().returncode == 3
     (net.folder / "bonding_masters").touch()
     net.add("lo", napi="")

@@ -21,13 +21,10 @@ VIRTUAL = Machine(accel="icount")
 
 
 def boot(name: str, machine: Machine = VIRTUAL, budget_s: float = 1) -> Boot:
-    """A boot that is never really booted."""
     return Boot(name, machine, budget_s=budget_s)
 
 
 class Fake:
-    """A runner that remembers, and fails where it is told to."""
-
     def __init__(self, *failing: str) -> None:
         self.failing = failing
         self.ran: list[str] = []
@@ -70,7 +67,6 @@ def test_the_host_comes_first_and_alone() -> None:
 
 
 def test_one_in_real_time_beside_one_in_virtual_time() -> None:
-    """As long as there are both kinds."""
     together, lock = Barrier(2), Lock()
     met: list[tuple[int, str]] = []
 
@@ -126,6 +122,5 @@ def test_one_lane_begins_before_the_first_result_is_asked_for() -> None:
 
 
 def test_a_guest_whose_cpus_run_at_the_same_time_has_no_neighbour() -> None:
-    """It would be the neighbour of itself."""
     assert lanes_here([boot("one", REAL), boot("other")]) == lanes_here()
     assert lanes_here([boot("one"), boot("all", replace(REAL, parallel=True))]) == 1

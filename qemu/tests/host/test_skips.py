@@ -35,7 +35,6 @@ def test_what_programs_leave_out_is_held_against_the_list(
 
 
 def test_what_one_cpu_cannot_run_is_skipped_and_allowed(tmp_path: Path) -> None:
-    """Nothing is booted for it: there is no kernel here."""
     words = "lottery_lag or lottery-smp or lottery-torture"
     done = subprocess.run(
         [
@@ -59,7 +58,6 @@ def test_what_one_cpu_cannot_run_is_skipped_and_allowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("where", "status"), [("other", 1), ("ipclat_containers", 0)])
 def test_the_run_fails(tmp_path: Path, where: str, status: int) -> None:
-    """A session of one test that is skipped, for a reason that is allowed to some."""
     test = tmp_path / f"test_{where}.py"
     test.write_text("import pytest\ndef test_left_out():\n    pytest.skip('no podman here')\n")
     done = subprocess.run(

@@ -325,7 +325,6 @@ def test_sequence(udp: UdpRate, numbers: list[int], fate: tuple[int, int, int, i
 
 
 def test_each_number_arrives_once(udp: UdpRate) -> None:
-    """However often it comes, and in which order, a window apart."""
     dice = random.Random(2)
     numbers = [n for n in range(3000) for _ in range(dice.randint(1, 3))]
     dice.shuffle(numbers)

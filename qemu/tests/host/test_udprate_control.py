@@ -31,8 +31,6 @@ HAS_IPV6 = Path("/proc/net/if_inet6").exists()
 
 
 class Tool:
-    """The program, as a test calls it."""
-
     def __init__(self, *argv: str) -> None:
         self.argv = argv
 
@@ -56,14 +54,12 @@ def tool(lab_paths: Paths) -> Tool:
 
 
 def free_port() -> int:
-    """Of both TCP and UDP."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def listening(port: int, process: int | str = "self") -> bool:
-    """In the network of that process."""
     tables = [Path(f"/proc/{process}/net/tcp"), Path(f"/proc/{process}/net/tcp6")]
     lines = [
         line.split()
@@ -83,7 +79,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @contextmanager
 def receiver(tool: Tool, *words: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
-    """A receiver that stays, and its port."""
     port = free_port()
     with tool.start("--receive", "-p", str(port), "--json", *words) as program:
         try:
@@ -128,7 +123,6 @@ def lossy(
 
 
 def test_what_was_lost_comes_back_to_the_sender(tool: Tool) -> None:
-    """Its numbers as well: at the beginning, in the middle, and at the end."""
     lost = {0, 1, 500, *range(600, 650), 998, 999}
     status, row, said = lossy(tool, lambda number: number not in lost)
     assert (status, row["received"], row["lost"]) == (1, 1000 - len(lost), len(lost))
@@ -140,7 +134,6 @@ def test_what_was_lost_comes_back_to_the_sender(tool: Tool) -> None:
 
 
 def test_both_ends_report_losses_on_the_way(tool: Tool) -> None:
-    """Every second packet is lost: half of the rate arrives."""
     words = ("-r", "0.8", "-t", "1", "-s", "100", "-i", "0.2", "--best-effort")
     with (
         receiver(tool, "-i", "0.2") as (port, program),
@@ -160,7 +153,6 @@ def test_both_ends_report_losses_on_the_way(tool: Tool) -> None:
 
 
 def test_the_lost_places_are_said(tool: Tool) -> None:
-    """One, several, and several of which one came late."""
     lost = {7, *range(110, 115), 509}
     words = ("-r", "0.8", "-t", "1", "-s", "100", "--best-effort")
     with (
@@ -200,7 +192,6 @@ def test_with_best_effort_it_is_reported_only(tool: Tool) -> None:
 
 
 def test_duplicates_are_no_arrivals(tool: Tool) -> None:
-    """Neither of packets nor of bytes; an error with --strict alone."""
     for words, status in (((), 0), (("--strict",), 1)):
         got, row, said = lossy(tool, lambda number: 3 if number % 50 == 9 else 1, *words)
         assert (got, row["received"], row["received_bytes"]) == (status, 1000, row["bytes"])
@@ -214,7 +205,6 @@ def test_more_places_than_are_named_are_counted(tool: Tool) -> None:
 
 
 def test_late_packets_fill_their_place(tool: Tool) -> None:
-    """Out of order is an error with --strict; nothing is missing in the end."""
     for words, status in (((), 0), (("--strict",), 1)):
         got, row, said = lossy(tool, lambda _: 1, *words, late=40)
         assert (got, row["lost"], row["reordered"], row["lost_at"]) == (status, 0, 1, [])
@@ -254,7 +244,6 @@ RUN = re.compile(
 def test_a_receiver_says_where_it_is_and_what_came(
     tool: Tool, words: tuple[str, ...], where: str
 ) -> None:
-    """From where, and when: each run has a report of its own, with a line between."""
     port = free_port()
     with tool.start("--receive", "-p", str(port), *words) as program:
         assert program.stdout
@@ -273,7 +262,6 @@ def test_a_receiver_says_where_it_is_and_what_came(
 
 
 def test_a_receiver_document_is_read_as_others_are(tool: Tool, tmp_path: Path) -> None:
-    """It has settings, the peer, and the time of its run."""
     with receiver(tool, "127.0.0.1") as (port, program):
         tool.run("-r", "2", "-t", "0.1", "-p", str(port), "--best-effort")
         program.terminate()
@@ -290,7 +278,6 @@ def test_a_receiver_document_is_read_as_others_are(tool: Tool, tmp_path: Path) -
 
 
 def test_several_senders_at_once(tool: Tool) -> None:
-    """Each gets its own report; the receiver reports each, and ends well when told to."""
     for row in several(tool, "--best-effort"):
         assert (row["lost"], row["received"]) == (0, row["packets"]) and row["packets"]
 
@@ -302,7 +289,6 @@ def test_several_senders_at_once_keep_their_rates(tool: Tool) -> None:
 
 
 def test_all_samples_are_in_the_buckets(tool: Tool) -> None:
-    """A delay for each packet, a gap less: both ends, and the quantiles agree with them."""
     done = tool.run("--loop", "-r", "2", "-t", "0.5", "-w", "1", "--json", "--buckets")
     (row,) = rows(done.stdout)
     plain = tool.run("--loop", "-r", "2", "-t", "0.1", "--json")
@@ -315,7 +301,6 @@ def test_all_samples_are_in_the_buckets(tool: Tool) -> None:
 
 
 def test_without_a_receiver_nothing_is_sent(tool: Tool) -> None:
-    """To a socket that takes everything, and answers nothing; unless that is asked for."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
         sink.bind(("127.0.0.1", 0))
         sink.setblocking(False)
@@ -337,7 +322,6 @@ def test_without_a_receiver_nothing_is_sent(tool: Tool) -> None:
 
 
 def test_what_is_no_udprate_is_no_receiver(tool: Tool) -> None:
-    """A server of something else takes the connection, and says something else."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         tool.start("-r", "1", "-t", "0.2", "-p", str(server.getsockname()[1])) as sender,
@@ -383,7 +367,6 @@ def test_a_receiver_that_goes_away_is_an_error(tool: Tool) -> None:
 
 
 def loses_nothing(tool: Tool, port: int) -> None:
-    """A sender to that receiver: it gets its report, and all has arrived."""
     done = tool.run("-r", "1", "-t", "0.5", "-p", str(port), "--best-effort", "--json")
     assert done.returncode == 0, done.stderr
     (row,) = rows(done.stdout)
@@ -436,7 +419,6 @@ def test_the_trial_knows_its_own_receiver(tool: Tool) -> None:
 
 @pytest.mark.parametrize(("rate", "packets"), [("0.001", 1), ("3K", 1), ("0.02", 2), ("0.05", 5)])
 def test_low_rates_are_exact(tool: Tool, rate: str, packets: int) -> None:
-    """Also where no packet is due in the time of a trial."""
     done = settled(lambda: tool.run("-r", rate, "-t", "1", "--loop", "--strict", "--json"))
     (row,) = rows(done.stdout)
     assert (done.returncode, done.stderr, row["rate_error_pct"]) == (0, "", 0)
@@ -465,7 +447,6 @@ def test_what_is_sent_to_catch_up_is_said(tool: Tool) -> None:
 
 
 def test_nothing_due_is_an_error(tool: Tool) -> None:
-    """Of a random shape it is known in the end only."""
     done = tool.run("-r", "0.001", "-t", "0.01", "--shape", "poisson", "--loop")
     assert done.returncode == 1 and "no packet was due in 0.010 s" in done.stderr
 
@@ -477,7 +458,6 @@ def test_units_of_the_rate(tool: Tool, text: str, mbps: float) -> None:
 
 
 def in_namespace(setup: str, *argv: str) -> subprocess.CompletedProcess[str]:
-    """A command in a network of its own, which a shell sets up."""
     unshare = ["unshare", "--net", "sh", "-ec", setup, "sh"]
     ready = subprocess.run([*unshare, "true"], capture_output=True, text=True, check=False)
     if ready.returncode:
@@ -488,7 +468,6 @@ def in_namespace(setup: str, *argv: str) -> subprocess.CompletedProcess[str]:
 
 
 def bare_namespace() -> subprocess.Popen[str]:
-    """What says a line from there, and stays until it is told."""
     argv = ["unshare", "--net", "sh", "-c", "echo up; read -r end"]
     pipe = subprocess.PIPE
     return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
@@ -511,7 +490,6 @@ def bare_namespaces() -> Iterator[tuple[int, int]]:
 
 
 def inside(process: int) -> list[str]:
-    """What puts a command in the network of that process."""
     return ["nsenter", f"--net=/proc/{process}/ns/net"]
 
 

@@ -27,8 +27,6 @@ SECOND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Packet:
-    """As the kernel saw it."""
-
     time_ns: int
     number: int
     size: int
@@ -109,7 +107,6 @@ def test_what_comes_out_is_what_was_asked_for(
 
 
 def bound(port: int) -> bool:
-    """Whether a UDP socket of this host has the port."""
     tables = [Path("/proc/net/udp"), Path("/proc/net/udp6")]
     lines = [line for table in tables for line in table.read_text().splitlines()[1:]]
     return any(line.split()[1].endswith(f":{port:04X}") for line in lines)

@@ -53,13 +53,11 @@ def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
 
 
 def statuses(result: BootResult) -> list[Status]:
-    """The programs' statuses in their order."""
     assert [program.name for program in result.programs] == list(NAMES)
     return [program.status for program in result.programs]
 
 
 def test_ok(replay: Replay) -> None:
-    """Nothing to complain about: the only run that is ok."""
     result = replay("ok")
     assert result.ok and result.problems() == []
     assert result.outcome is Outcome.DONE
@@ -84,7 +82,6 @@ def test_ok(replay: Replay) -> None:
     ],
 )
 def test_bad_stream(replay: Replay, name: str, expected: list[Status], problem: str) -> None:
-    """A guest that powers off by itself, with something wrong in its results."""
     result = replay(name)
     assert not result.ok
     assert statuses(result) == expected
@@ -92,14 +89,12 @@ def test_bad_stream(replay: Replay, name: str, expected: list[Status], problem: 
 
 
 def test_skip_is_no_failure(replay: Replay) -> None:
-    """One skipped entry among others is told, with its reason, and passes."""
     result = replay("skip")
     assert result.ok and statuses(result) == [OK, SKIP, OK]
     assert result.program("beta").reason == "this kernel has no kmemleak"
 
 
 def test_subtests(replay: Replay) -> None:
-    """What a program printed as KTAP is there in full depth."""
     result = replay("nested")
     api = result.program("alpha")
     assert [(case.name, case.status) for case in api.subtests] == [
@@ -122,7 +117,6 @@ def test_subtests(replay: Replay) -> None:
     ],
 )
 def test_splat_fails_a_good_run(replay: Replay, name: str, kind: Kind) -> None:
-    """Every result is ok, but the kernel complained: the run is not."""
     result = replay(name)
     assert statuses(result) == [OK, OK, OK] and result.errors == []
     assert not result.ok
@@ -130,7 +124,6 @@ def test_splat_fails_a_good_run(replay: Replay, name: str, kind: Kind) -> None:
 
 
 def test_what_a_program_provokes_is_its_own(replay: Replay) -> None:
-    """Only the kinds that it names, and only while it runs."""
     alpha, beta, gamma = PROGRAMS
     warns = replace(beta, provokes=(Kind.OOM, Kind.WARNING))
     assert replay("warn", programs=(alpha, warns, gamma)).ok
@@ -142,7 +135,6 @@ def test_what_a_program_provokes_is_its_own(replay: Replay) -> None:
 
 
 def test_panic(replay: Replay) -> None:
-    """The entry that was running crashed, and what it had said is kept."""
     result = replay("panic")
     assert result.outcome is Outcome.PANIC
     assert statuses(result) == [OK, CRASH, CRASH]
@@ -152,7 +144,6 @@ def test_panic(replay: Replay) -> None:
 
 
 def test_panic_ends_the_wait(replay: Replay) -> None:
-    """After a panic a machine that lives on is not waited for."""
     start = time.monotonic()
     result = replay("panic", end="hang")
     assert result.outcome is Outcome.PANIC
@@ -160,7 +151,6 @@ def test_panic_ends_the_wait(replay: Replay) -> None:
 
 
 def test_watchdog(replay: Replay) -> None:
-    """A guest that says nothing more is ended; its current entry gets the blame."""
     result = replay("hang", end="hang", timeout_s=5)
     assert result.outcome is Outcome.TIMEOUT
     assert statuses(result) == [OK, TIMEOUT, CRASH]
@@ -169,7 +159,6 @@ def test_watchdog(replay: Replay) -> None:
 
 
 def test_silence(replay: Replay) -> None:
-    """A guest that stops dead is not waited for as long as its programs may take."""
     result = replay("hang", end="hang", silence_s=5)
     assert result.outcome is Outcome.TIMEOUT
     assert statuses(result) == [OK, TIMEOUT, CRASH]
@@ -177,7 +166,6 @@ def test_silence(replay: Replay) -> None:
 
 
 def test_one_that_speaks_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its time is over all the same in the end."""
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000, 600)
@@ -219,7 +207,6 @@ def test_what_is_heard(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_may_be_silent(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, boot: Boot, silence_s: float
 ) -> None:
-    """Those that tell everything at the end."""
     told: list[float] = []
 
     def watch(_boot: Boot, _lost_s: float, silence_s: float) -> Watch:
@@ -233,7 +220,6 @@ def test_who_may_be_silent(
 
 
 def test_each_program_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that hangs is not waited for as long as all of them together would take."""
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     boot = Boot("watched", Machine(), PROGRAMS)
@@ -262,7 +248,6 @@ def test_each_program_has_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_power_off(replay: Replay) -> None:
-    """All is said and ok, but the machine does not end: a failure of its own."""
     result = replay("ok", end="hang")
     assert result.outcome is Outcome.STUCK
     assert statuses(result) == [OK, OK, OK] and not result.ok
@@ -274,7 +259,6 @@ def test_no_power_off(replay: Replay) -> None:
     [("signal", "signal 9"), ("status", "exit 1: qemu: could not open disk image")],
 )
 def test_qemu_dies(replay: Replay, end: str, words: str) -> None:
-    """QEMU's own end is named with its last words, after and before the last result."""
     for name, expected in (("ok", [OK, OK, OK]), ("hang", [OK, CRASH, CRASH])):
         result = replay(name, end=end)
         assert result.outcome is Outcome.DIED and not result.ok
@@ -283,27 +267,23 @@ def test_qemu_dies(replay: Replay, end: str, words: str) -> None:
 
 
 def test_guest_reset(replay: Replay) -> None:
-    """An exit without an end of the stream, as after a triple fault."""
     result = replay("hang")
     assert result.outcome is Outcome.DIED and statuses(result) == [OK, CRASH, CRASH]
 
 
 def test_no_qemu(built: Paths, tmp_path: Path) -> None:
-    """Without QEMU there is one clear line."""
     machine = Machine(qemu=str(tmp_path / "no-qemu"))
     with pytest.raises(LabError, match="no-qemu is not installed: make deps"):
         run_boot(built, Boot("none", machine, PROGRAMS), tmp_path / "logs")
 
 
 def test_nothing_built(fake_machine: Machine, tmp_path: Path) -> None:
-    """What is missing is named together with the target that makes it."""
     paths = Paths(tmp_path / "top", tmp_path / "out")
     with pytest.raises(LabError, match=r"bzImage is missing: make kernel"):
         run_boot(paths, Boot("none", fake_machine, PROGRAMS), tmp_path / "logs")
 
 
 def test_directory_in_use(replay: Replay, tmp_path: Path) -> None:
-    """Two runs do not mix their logs."""
     (tmp_path / "logs").mkdir()
     with (tmp_path / "logs" / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -312,13 +292,11 @@ def test_directory_in_use(replay: Replay, tmp_path: Path) -> None:
 
 
 def test_old_results_are_cleared(replay: Replay, tmp_path: Path) -> None:
-    """Results of the last run do not pass for those of this one."""
     assert replay("ok").ok
     assert statuses(replay("silent")) == [CRASH, CRASH, CRASH]
 
 
 def test_only_own_process_is_ended(built: Paths, tmp_path: Path) -> None:
-    """The whole process group of the fake goes, with a child that it started."""
     program = tmp_path / "forking-qemu"
     pids = tmp_path / "pids"
     program.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{pids}\nwait\n")
@@ -331,7 +309,6 @@ def test_only_own_process_is_ended(built: Paths, tmp_path: Path) -> None:
 
 
 def _signal_until_gone(pid: int) -> None:
-    """Raises ProcessLookupError once a killed orphan is gone, or waits to be reaped."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         os.kill(pid, 0)
@@ -353,7 +330,6 @@ run_boot(Paths.from_env(), Boot("sleeps", Machine(qemu=sys.argv[1])), Path(sys.a
 
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv on this host")
 def test_killed_runner_takes_the_guest_along(built: Paths, tmp_path: Path) -> None:
-    """A runner that cannot clean up any more leaves no guest behind."""
     program = tmp_path / "sleeping-qemu"
     pipe = tmp_path / "pid"
     os.mkfifo(pipe)
@@ -371,23 +347,18 @@ def test_killed_runner_takes_the_guest_along(built: Paths, tmp_path: Path) -> No
 
 
 class Counter:
-    """A progress line that remembers."""
-
     def __init__(self) -> None:
         self.seen: list[int] = []
         self.closed = False
 
     def update(self, done: int) -> None:
-        """One more."""
         self.seen.append(done)
 
     def close(self) -> None:
-        """The end."""
         self.closed = True
 
 
 def test_progress(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
-    """k of n is told as the results come."""
     counter = Counter()
     boot = Boot("counted", fake_machine, PROGRAMS)
     run_boot(built, boot, tmp_path / "logs", progress=counter)
@@ -396,7 +367,6 @@ def test_progress(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
 
 
 def test_logs(replay: Replay, tmp_path: Path) -> None:
-    """The command, the console and the stream stay to be read."""
     replay("ok")
     logs = tmp_path / "logs"
     assert "fake-qemu" in (logs / "command").read_text()
@@ -405,7 +375,6 @@ def test_logs(replay: Replay, tmp_path: Path) -> None:
 
 
 def feed(*pieces: bytes) -> tuple[bytes, int | None]:
-    """What a command stream passes on, and its status."""
     out: list[bytes] = []
     stream = CommandStream(out.append)
     for piece in pieces:
@@ -428,7 +397,6 @@ def feed(*pieces: bytes) -> tuple[bytes, int | None]:
     ],
 )
 def test_command_stream(sent: bytes, output: bytes, status: int | None) -> None:
-    """Output comes out byte by byte, however it is torn; the last line is the status."""
     assert feed(sent) == (output, status)
     assert feed(*(sent[i : i + 1] for i in range(len(sent)))) == (output, status)
     half = len(sent) // 2
@@ -436,7 +404,6 @@ def test_command_stream(sent: bytes, output: bytes, status: int | None) -> None:
 
 
 def test_command_without_guest(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
-    """A guest that gives up hands its reason over."""
     machine = fake_machine.with_append("fake.replay=bad-plan")
     boot = Boot("command", machine, (Program("command", ("true",), 0),), mode="command")
     out: list[bytes] = []

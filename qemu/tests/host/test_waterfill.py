@@ -22,8 +22,6 @@ SETS_MAX = 256
 
 
 class Task(ctypes.Structure):
-    """struct waterfill_task"""
-
     _fields_: ClassVar = [("cpus", c_uint64), ("tickets", c_uint32), ("share", c_double)]
 
 
@@ -33,8 +31,6 @@ Wanted = Sequence[tuple[int, int]]
 
 @dataclass
 class Waterfill:
-    """The loaded library."""
-
     library: ctypes.CDLL
 
     def __post_init__(self) -> None:
@@ -154,14 +150,12 @@ def test_many(fill: Waterfill) -> None:
 
 
 def test_pinned_to_64_cpus(fill: Waterfill) -> None:
-    """A group each, a level each."""
     wanted = [(t, 1 << cpu) for cpu in range(64) for t in range(1, cpu + 2)]
     expected = [t / sum(range(1, cpu + 2)) for cpu in range(64) for t in range(1, cpu + 2)]
     assert fill.shares(wanted, 2**64 - 1) == pytest.approx(expected, abs=1e-6)
 
 
 def test_too_many_sets_are_refused(fill: Waterfill) -> None:
-    """Nothing is filled in then."""
     wanted = [(1, mask) for mask in range(1, SETS_MAX + 1)]
     assert fill.shares(wanted, 2**64 - 1) is not None
     assert fill.shares([*wanted, (1, SETS_MAX + 1)], 2**64 - 1) is None

@@ -20,8 +20,6 @@ SOURCES = (
 
 
 class Plan(ctypes.Structure):
-    """struct plan"""
-
     _fields_: ClassVar = [
         ("bytes_per_s", c_uint64),
         ("workers", c_uint32),
@@ -34,8 +32,6 @@ class Plan(ctypes.Structure):
 
 
 class Batch(ctypes.Structure):
-    """struct batch"""
-
     _fields_: ClassVar = [
         ("due_ns", c_uint64),
         ("begin_ns", c_uint64),
@@ -46,8 +42,6 @@ class Batch(ctypes.Structure):
 
 
 class Schedule(ctypes.Structure):
-    """struct schedule"""
-
     _fields_: ClassVar = [
         ("plan", Plan),
         ("packets", c_uint32),
@@ -59,14 +53,10 @@ class Schedule(ctypes.Structure):
 
 
 class Pace(ctypes.Structure):
-    """struct pace"""
-
     _fields_: ClassVar = [("spin_ns", c_uint64), ("early_ns", c_uint64), ("woken_ns", c_uint64)]
 
 
 class Sequence(ctypes.Structure):
-    """struct sequence"""
-
     _fields_: ClassVar = [(name, c_uint64) for name in ("next", "received", "late", "duplicates")]
 
 
@@ -74,20 +64,14 @@ WINDOW = 65536
 
 
 class Window(ctypes.Structure):
-    """struct window"""
-
     _fields_: ClassVar = [("seen", c_uint64 * (WINDOW // 64))]
 
 
 class Wall(ctypes.Structure):
-    """struct wall"""
-
     _fields_: ClassVar = [("ahead_ns", c_uint64)]
 
 
 class Histogram(ctypes.Structure):
-    """struct histogram"""
-
     _fields_: ClassVar = [
         *((name, c_uint64) for name in ("count", "sum", "min", "max")),
         ("bucket", c_uint64 * BUCKETS),
@@ -95,8 +79,6 @@ class Histogram(ctypes.Structure):
 
 
 class Fit(ctypes.Structure):
-    """struct histogram_fit"""
-
     _fields_: ClassVar = [
         (name, c_double)
         for name in (
@@ -108,8 +90,6 @@ class Fit(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Sent:
-    """A batch, as a value of its own."""
-
     due_ns: int
     begin_ns: int
     packets: int
@@ -122,8 +102,6 @@ class Sent:
 
 @dataclass
 class UdpRate:
-    """The loaded library."""
-
     library: ctypes.CDLL
 
     def __post_init__(self) -> None:
