@@ -9,21 +9,23 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lab.paths import Paths
 from tests.host import fake_engine
+from tests.host.programs import Done, assert_refused, children, run, wait_until
 
 ORDER = ("crun", "runc", "youki", "podman", "docker")
 # Spinning needs two CPUs.
 KINDS = ("zmq-tcp-containers", "shm-containers")[: len(os.sched_getaffinity(0))]
 BOTH = ("-m", ",".join(KINDS), "-k", "50", "-n", "1", "-w", "5")
+
+Run = Callable[..., Done]
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
@@ -64,21 +66,27 @@ def sleeper(tmp_path: Path) -> Sleeper:
     return Sleeper(program(tmp_path / "runc", SLEEPER.format(state=tmp_path)), tmp_path)
 
 
+@pytest.fixture
+def ipclat(lab_paths: Paths) -> Run:
+    return partial(run, lab_paths.bin / "ipclat")
+
+
 def devices(pid: str) -> str:
+    """The network devices of a process."""
     path = Path("/proc") / pid / "net/dev"
     return path.read_text() if path.exists() else ""
 
 
-@contextmanager
-def started(argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that takes signals as if a person at a terminal had started it.
+def status_after(ready: Callable[[int], bool], number: signal.Signals, *argv: str | Path) -> int:
+    """That of a program which gets a signal once it is ready, as at a terminal.
 
     What runs the tests in the background may ignore some.
     """
-    env = ("env", "--default-signal=HUP,INT,QUIT,TERM")
-    with subprocess.Popen([*env, *argv]) as process:
+    with subprocess.Popen(["env", "--default-signal=HUP,INT,QUIT,TERM", *argv]) as process:
         try:
-            yield process
+            wait_until(lambda: ready(process.pid))
+            process.send_signal(number)
+            return process.wait(timeout=60)
         finally:
             process.kill()
 
@@ -87,19 +95,21 @@ def started(argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 def test_an_interrupt_leaves_nothing(
     lab_paths: Paths, sleeper: Sleeper, number: signal.Signals
 ) -> None:
-    argv = [str(lab_paths.bin / "ipclat"), "-m", "zmq-tcp-containers"]
-    with started([*argv, "--runtime", str(sleeper.path)]) as ipclat:
-        deadline = time.monotonic() + 30
-        while sleeper.running() < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        children = Path(f"/proc/{ipclat.pid}/task/{ipclat.pid}/children").read_text().split()
-        bundles = [Path(words[words.index("--bundle") + 1]) for words in sleeper.told()]
-        made = bundles[0].parent
-        assert made.is_dir() and sum("ipclat" in devices(pid) for pid in children) == 2
-        ipclat.send_signal(number)
-        assert ipclat.wait(timeout=60) == -number
+    seen: list[tuple[Path, list[str]]] = []
+
+    def ready(pid: int) -> bool:
+        if sleeper.running() < 2:
+            return False
+        bundle = next(words[words.index("--bundle") + 1] for words in sleeper.told())
+        seen.append((Path(bundle).parent, children(pid)))
+        assert seen[0][0].is_dir() and sum("ipclat" in devices(side) for side in seen[0][1]) == 2
+        return True
+
+    words = ("-m", "zmq-tcp-containers", "--runtime", sleeper.path)
+    assert status_after(ready, number, lab_paths.bin / "ipclat", *words) == -number
+    ((made, sides),) = seen
     assert not made.exists()
-    assert not any(Path("/proc", pid).exists() for pid in children)
+    assert not any(Path("/proc", pid).exists() for pid in sides)
     removed = {words[-1] for words in sleeper.told() if "delete" in words}
     assert removed == {words[-1] for words in sleeper.told() if "run" in words} != set()
 
@@ -108,18 +118,15 @@ def test_an_interrupt_that_is_ignored_stays_ignored(lab_paths: Paths) -> None:
     """nohup ipclat &"""
     words = ["-m", "pipe", "-k", "100000000", "-n", "1", "--seconds", "1"]
     argv = ["nohup", str(lab_paths.bin / "ipclat"), *words]
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as ipclat:
-        comm, deadline = Path(f"/proc/{ipclat.pid}/comm"), time.monotonic() + 30
-        while comm.read_text() != "ipclat\n" and time.monotonic() < deadline:
-            time.sleep(0.01)
-        ipclat.send_signal(signal.SIGHUP)
-        assert ipclat.wait(timeout=60) == 0
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "ipclat\n")
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(timeout=60) == 0
 
 
-def test_a_runtime_that_fails_leaves_nothing(lab_paths: Paths, tmp_path: Path) -> None:
+def test_a_runtime_that_fails_leaves_nothing(ipclat: Run, tmp_path: Path) -> None:
     path = program(tmp_path / "runc", f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nexit 1\n')
-    argv = [str(lab_paths.bin / "ipclat"), "-m", "zmq-tcp-containers", "--runtime", str(path)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = ipclat("-m", "zmq-tcp-containers", "--runtime", path)
     assert done.returncode == 1
     assert done.stderr == "ipclat: zmq-tcp-containers: a container failed\n"
     words = (tmp_path / "log").read_text().split()
@@ -131,11 +138,8 @@ def test_a_runtime_that_fails_leaves_nothing(lab_paths: Paths, tmp_path: Path) -
 
 def listed(paths: Paths, path: str) -> str:
     """What --list says of containers, with such a PATH."""
-    argv = [str(paths.bin / "ipclat"), "--list"]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env={"PATH": path}, timeout=60, check=True
-    )
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("zmq-tcp-containers")]
+    lines = run(paths.bin / "ipclat", "--list", env={"PATH": path}).stdout.splitlines()
+    (line,) = [line for line in lines if line.startswith("zmq-tcp-containers")]
     return line
 
 
@@ -169,13 +173,11 @@ def test_one_that_does_not_work_is_not_there(lab_paths: Paths, tmp_path: Path) -
     [("docker", "docker's daemon does not answer"), ("podman", "podman does not work here")],
 )
 def test_one_that_was_asked_for_has_to_work(
-    lab_paths: Paths, tmp_path: Path, name: str, said: str
+    ipclat: Run, tmp_path: Path, name: str, said: str
 ) -> None:
     path = program(tmp_path / name, "#!/bin/sh\nexit 1\n")
-    argv = [str(lab_paths.bin / "ipclat"), *BOTH, "--runtime", str(path)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"ipclat: --runtime: bad value '{path}': {said}\n"
+    done = ipclat(*BOTH, "--runtime", path)
+    assert_refused(done, f"ipclat: --runtime: bad value '{path}': {said}")
 
 
 # podman and docker
@@ -199,23 +201,20 @@ def things_left(engine: Path) -> list[str]:
     return [*there, *(path for path in shared if Path(path).parent.exists())]
 
 
-def measured(paths: Paths, runtime: str) -> None:
-    argv = [str(paths.bin / "ipclat"), *BOTH, "--json", "--runtime", runtime]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+def measured(done: Done, runtime: str) -> None:
+    """Each mechanism, and no word of complaint."""
+    assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(done.stdout)["results"]
     assert [(row["mechanism"], row["samples"]) for row in rows] == [(name, 50) for name in KINDS]
-    assert {Path(row["runtime"]).name for row in rows} == {Path(runtime).name}
+    assert {Path(row["runtime"]).name for row in rows} == {runtime}
 
 
-def test_an_engine(lab_paths: Paths, engine: Path) -> None:
-    measured(lab_paths, str(engine))
+def test_an_engine(ipclat: Run, engine: Path) -> None:
+    measured(ipclat(*BOTH, "--json", "--runtime", engine), engine.name)
     log = [line.split() for line in (engine.parent / "log").read_text().splitlines()]
     runs = [words for words in log if words[0] == "run"]
     assert len({words[words.index("--name") + 1] for words in runs}) == 2
-    questions = [words for words in log if words[0] in ("info", "version")]
-    assert len(questions) == 1
+    assert len([words for words in log if words[0] in ("info", "version")]) == 1
     for words in runs:
         assert {"--cap-drop", "no-new-privileges", "--read-only", "--rm"} <= set(words)
     assert not things_left(engine)
@@ -226,55 +225,41 @@ def test_an_engine(lab_paths: Paths, engine: Path) -> None:
     [("podman", "run"), ("docker", "run"), ("docker", "import"), ("docker", "inspect")],
     indirect=["engine"],
 )
-def test_an_engine_that_fails_leaves_nothing(lab_paths: Paths, engine: Path, verb: str) -> None:
+def test_an_engine_that_fails_leaves_nothing(ipclat: Run, engine: Path, verb: str) -> None:
     real = engine.rename(engine.parent / "real")
     program(engine, f'#!/bin/sh\n[ "$1" != {verb} ] && exec {real} "$@"\nexit 1\n')
-    argv = [str(lab_paths.bin / "ipclat"), *BOTH, "--runtime", str(engine)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    done = ipclat(*BOTH, "--runtime", engine)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert not things_left(engine)
 
 
 def test_an_interrupted_engine_leaves_nothing(lab_paths: Paths, engine: Path) -> None:
-    words = ("-m", "zmq-tcp-containers", "-k", "100000000", "-n", "1", "--seconds", "60")
-    argv = [str(lab_paths.bin / "ipclat"), *words, "--runtime", str(engine)]
-    with started(argv) as ipclat:
-        deadline = time.monotonic() + 30
-        while len(things_left(engine)) < 3 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        ipclat.send_signal(signal.SIGINT)
-        assert ipclat.wait(timeout=60) == -signal.SIGINT
+    words = ("-m", "zmq-tcp-containers", "-k", "100000000", "--runtime", engine)
+    status = status_after(
+        lambda _: len(things_left(engine)) == 3, signal.SIGINT, lab_paths.bin / "ipclat", *words
+    )
+    assert status == -signal.SIGINT
     assert not things_left(engine)
 
 
-LISTS: dict[str, list[tuple[str, ...]]] = {
-    "podman": [("podman", "ps", "--all", "--format", "{{.Names}}")],
-    "docker": [
-        ("docker", "ps", "--all", "--format", "{{.Names}}"),
-        ("docker", "images", "--format", "{{.Repository}}"),
-    ],
+# What lists all that an engine has: nothing may be left behind.
+LISTS = {
+    "podman": ["podman ps --all --format {{.Names}}"],
+    "docker": ["docker ps --all --format {{.Names}}", "docker images --format {{.Repository}}"],
 }
-"""What may not be left behind."""
-
-
-def works(name: str) -> bool:
-    probe = {"docker": ["docker", "version"], "podman": ["podman", "info"]}
-    argv = probe.get(name, [name, "--version"])
-    if not shutil.which(name):
-        return False
-    return subprocess.run(argv, capture_output=True, timeout=60, check=False).returncode == 0
-
-
-def names_of(*argv: str) -> set[str]:
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    return set(done.stdout.split())
+PROBES = {"docker": "docker version", "podman": "podman info"}
 
 
 @pytest.mark.parametrize("name", ORDER)
-def test_a_real_runtime(lab_paths: Paths, name: str) -> None:
-    if not works(name):
+def test_a_real_runtime(ipclat: Run, name: str) -> None:
+    """Those that this host has, with a daemon if they have one."""
+    probe = PROBES.get(name, f"{name} --version").split()
+    if not shutil.which(name) or run(*probe).returncode:
         pytest.skip(f"this host has no {name} that works")
-    lists = LISTS.get(name, [])
-    before = [names_of(*argv) for argv in lists]
-    measured(lab_paths, name)
-    assert [names_of(*argv) for argv in lists] == before
+
+    def there() -> list[set[str]]:
+        return [set(run(*line.split()).stdout.split()) for line in LISTS.get(name, [])]
+
+    before = there()
+    measured(ipclat(*BOTH, "--json", "--runtime", name), name)
+    assert there() == before

@@ -7,8 +7,8 @@ import json
 import os
 import re
 import signal
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pexpect
@@ -16,6 +16,7 @@ import pytest
 
 from lab.paths import Paths
 from tests.host import native
+from tests.host.programs import Done, assert_refused, run
 
 LIB = (
     *("affinity", "args", "clock", "files", "json", "lottery_proc", "lottery_sched", "memory"),
@@ -29,63 +30,20 @@ SOURCES = (
 )
 STATE = "version 1\ntick_ns 1000000\nstats 0\ncpu 0 pool sums tasks 0 tickets 0 lotteries 9\n"
 ANSWER_S = 30
+Run = Callable[..., Done]
 
 
-def top(paths: Paths, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [paths.bin / "lottery", "top", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+@pytest.fixture
+def top(lab_paths: Paths) -> Run:
+    return partial(run, lab_paths.bin / "lottery", "top")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--delay", "0"), "--delay: bad value '0': allowed 0.1..3600 s"),
-        (("-d", "3600.1"), "--delay: bad value '3600.1': allowed 0.1..3600 s"),
-        (("-d", "0.09"), "--delay: bad value '0.09': allowed 0.1..3600 s"),
-        (("-d", ".5"), "--delay: bad value '.5'"),
-        (("-d", "1,5"), "--delay: bad value '1,5'"),
-        (("--count", "0"), "--count: bad value '0': allowed 1..1000000000"),
-        (("-n", "1000000001"), "--count: bad value '1000000001'"),
-        (("-n", "-1"), "--count: bad value '-1'"),
-        (("--sort", "pid"), "--sort: bad value 'pid': allowed tickets, got"),
-        (("-s", ""), "--sort: bad value ''"),
-        (("--delay",), "option --delay needs a value"),
-        (("-n",), "option -n needs a value"),
-        (("--batch", "now"), "unexpected argument 'now'"),
-        (("-p", "1"), "unknown option '-p'"),
-        (("--trace",), "option --trace needs a value"),
-        (("--max",), "unknown or ambiguous option '--max'"),
-    ],
-)
-def test_bad_input(lab_paths: Paths, words: tuple[str, ...], said: str) -> None:
-    done = top(lab_paths, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"lottery: {said}") and done.stderr.count("\n") == 1
-
-
-def test_help_is_its_own(lab_paths: Paths) -> None:
-    done = top(lab_paths, "-h")
+def test_help_is_its_own(lab_paths: Paths, top: Run) -> None:
+    done, whole = top("-h"), run(lab_paths.bin / "lottery", "-h")
     assert done.returncode == 0 and done.stdout.startswith("Usage: lottery top [-d S]")
-    whole = subprocess.run([lab_paths.bin / "lottery", "-h"], capture_output=True, text=True)
     assert "lottery lend" in whole.stdout and "lottery lend" not in done.stdout
     options = re.findall(r"^ +(?:-., )?--(?:delay|count|sort|batch|trace) .*", done.stdout, re.M)
     assert len(options) == 5 and all(line in whole.stdout for line in options)
-
-
-@pytest.mark.parametrize("words", [("tpo",), ("make", "-j8")])
-def test_a_word_that_is_no_verb(lab_paths: Paths, words: tuple[str, ...]) -> None:
-    argv = [str(lab_paths.bin / "lottery"), *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    verbs = "the verbs are top, lend and currency"
-    missing = "for a command -t TICKETS is missing (0..1000000)"
-    assert done.stderr == f"lottery: '{words[0]}': {verbs}; {missing}\n"
 
 
 @pytest.fixture(scope="module")
@@ -97,15 +55,13 @@ def top_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_parts_of_a_second(top_here: Path) -> None:
     """Three blocks after a fifth of a second each, or later where the host is busy."""
-    argv = [str(top_here), "-d", "0.2", "-n", "3"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    done = run(top_here, "-d", "0.2", "-n", "3")
     seconds = [float(text) for text in re.findall(r"^lottery top: (\S+) s,", done.stdout, re.M)]
     assert len(seconds) == 3 and sum(seconds) >= 0.5 and min(seconds) < 1
 
 
 def test_json_is_a_line_for_each_block(top_here: Path) -> None:
-    argv = [str(top_here), "--json", "-d", "0.1", "-n", "2"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    done = run(top_here, "--json", "-d", "0.1", "-n", "2")
     looks = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(looks) == 2 and all(look.pop("seconds") >= 0.05 for look in looks)
     cpu = {"cpu": 0, "tasks": 0, "tickets": 0, "draws_per_s": 0}
@@ -160,14 +116,13 @@ def test_the_terminal_is_as_before_while_it_is_stopped(screen: pexpect.spawn[byt
     assert ended(screen)
 
 
-def test_without_a_terminal(lab_paths: Paths) -> None:
-    done = top(lab_paths, "--count", "1")
+def test_without_a_terminal(top: Run) -> None:
+    done = top("--count", "1")
     if Path("/proc/sched_lottery").exists():
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith("lottery top: ") and "\033" not in done.stdout
     else:
-        assert (done.returncode, done.stdout) == (3, "")
-        assert done.stderr.startswith("lottery: this kernel lacks SCHED_LOTTERY")
+        assert_refused(done, "lottery: this kernel lacks SCHED_LOTTERY", 3)
 
 
 RECORDED = """\
@@ -193,11 +148,21 @@ total=300 contenders=1
 """
 
 
-def test_a_recording_is_one_look(lab_paths: Paths, tmp_path: Path) -> None:
+@pytest.fixture
+def traced(top: Run, tmp_path: Path) -> Run:
+    """lottery top of a recording."""
+
+    def read(text: str, *words: str) -> Done:
+        report = tmp_path / "report.txt"
+        report.write_text(text)
+        return top("--trace", report, *words)
+
+    return read
+
+
+def test_a_recording_is_one_look(traced: Run) -> None:
     """300 of 400 tickets for 4 s and all for 6; 100 of 400 for 4, asleep for 1, all for 5."""
-    report = tmp_path / "report.txt"
-    report.write_text(RECORDED)
-    done = top(lab_paths, "--trace", str(report))
+    done = traced(RECORDED)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[0] == "lottery top: 10.00 s, 2 tasks; 400 tickets queued on 2 CPUs"
@@ -205,7 +170,7 @@ def test_a_recording_is_one_look(lab_paths: Paths, tmp_path: Path) -> None:
     assert lines[6] == "11 1 R 300 - 300 - 90.0 90.0 0.2 a"
     assert lines[7] == "12 0 R 100 - 100 - 60.0 10.0 0.1 b [0"
 
-    look = json.loads(top(lab_paths, "--trace", str(report), "--json").stdout)
+    look = json.loads(traced(RECORDED, "--json").stdout)
     assert look["seconds"] == 10
     assert look["cpus"][1] == {"cpu": 1, "tasks": 1, "tickets": 300, "draws_per_s": 0.2}
     names = ("pid", "comm", "cpu", "state", "tickets", "worth", "due_pct", "got_pct", "runs_per_s")
@@ -226,28 +191,25 @@ def test_a_recording_is_one_look(lab_paths: Paths, tmp_path: Path) -> None:
         ("a-11 [001] 101.0: sched_wakeup: comm=[LOST 25 EVENTS] pid=12", 0),
     ],
 )
-def test_a_recording_with_a_gap(lab_paths: Paths, tmp_path: Path, line: str, lost: int) -> None:
+def test_a_recording_with_a_gap(traced: Run, line: str, lost: int) -> None:
     first, rest = RECORDED.split("\n", 1)
-    report = tmp_path / "report.txt"
-    report.write_text(f"{first}\n{line}\n{rest}")
-    done = top(lab_paths, "--trace", str(report))
+    done = traced(f"{first}\n{line}\n{rest}")
     said = f"lottery: {lost} events of the trace were lost\n" if lost else ""
     assert (done.returncode, done.stderr) == (0, said)
     assert done.stdout.startswith("lottery top: 10.00 s, 2 tasks")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("", "no events of sched_lottery in it"),
-        ("a-1 [001] 1.0: sched_switch: prev_pid=1 prev_state=R ==> next_pid=2\n" * 2, "no events"),
-        ("a-1 [001] 1.0: lottery_draw: cpu=1 pid=1 comm=a tickets=1 total=1\n", "no events"),
+        "",
+        "a-1 [001] 1.0: sched_switch: prev_pid=1 prev_state=R ==> next_pid=2\n" * 2,
+        "a-1 [001] 1.0: lottery_draw: cpu=1 pid=1 comm=a tickets=1 total=1\n",
     ],
 )
-def test_what_tells_nothing(lab_paths: Paths, tmp_path: Path, text: str, said: str) -> None:
-    report = tmp_path / "report.txt"
-    report.write_text(text)
-    done = top(lab_paths, "--trace", str(report))
-    assert (done.returncode, done.stdout) == (1, "") and said in done.stderr
-    done = top(lab_paths, "--trace", str(tmp_path / "none"))
-    assert done.returncode == 1 and "none: No such file" in done.stderr
+def test_what_tells_nothing(traced: Run, text: str) -> None:
+    assert_refused(traced(text), "no events of sched_lottery in it", 1)
+
+
+def test_a_recording_that_is_not_there(top: Run, tmp_path: Path) -> None:
+    assert_refused(top("--trace", tmp_path / "none"), "none: No such file", 1)

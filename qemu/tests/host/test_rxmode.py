@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.host import native
+from tests.host.programs import Done, run
 
 LIB = "userland/lib"
 SOURCES = (
@@ -18,13 +18,8 @@ SOURCES = (
     *(f"{LIB}/{name}.c" for name in ("args", "clock", "files", "json", "memory", "opts", "procfs")),
 )
 GOVERNOR = {
-    "mode": "off",
-    "limit": "50",
-    "high": "30",
-    "low": "20",
-    "quota": "64",
-    "round_us": "200",
-    "hold_us": "20000",
+    **{"mode": "off", "limit": "50", "high": "30", "low": "20"},
+    **{"quota": "64", "round_us": "200", "hold_us": "20000"},
 }
 DRIVER = {"mode": "napi", "quota": "32", "poll_us": "1000"}
 STATS = "switches 7\ndropped 0\nsockets 1\ninterrupts 90\nasked 1\nwanted 2\nlimit 3\nhot 4\n"
@@ -48,15 +43,8 @@ class Net:
         (device / "governor/napi").write_text(napi)
         return device
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.program), *words],
-            cwd=self.folder.parent,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+    def run(self, *words: str) -> Done:
+        return run(self.program, *words, cwd=self.folder.parent)
 
     def settings(self, name: str) -> dict[str, str]:
         governor = self.folder / name / "governor"

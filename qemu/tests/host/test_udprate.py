@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""udprate: bad input, then its schedule, its controller on a fake clock, and its bookkeeping."""
+"""udprate: its schedule, its controller on a fake clock, and its bookkeeping."""
 
 from __future__ import annotations
 
 import ctypes
 import random
-import subprocess
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
-from lab.paths import Paths
 from tests.host import native, rates
 from tests.host.udprates import SOURCES, WINDOW, Pace, Plan, Sequence, UdpRate, Wall, Window
 
@@ -32,80 +30,6 @@ def plan(mbps: float, seconds: float = 3, **more: int) -> Plan:
         rate=rates.params("constant"),
         **{**usual, **more},
     )
-
-
-# Bad input
-
-GOOD = ("-r", "1", "-t", "1")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "-r is missing"),
-        (("-t", "1"), "-r is missing"),
-        (("-u", "-b", "1M", "-c", "::1"), "unknown option '-u': -r RATE HOST sends"),
-        (("-c", "::1"), "unknown option '-c': -r RATE HOST sends, --receive"),
-        (("-x",), "unknown option '-x', try --help"),
-        (("-r", "0", "-t", "1"), "--rate: bad value '0': allowed 0.001..100000 Mbit/s"),
-        (("-r", "1e3", "-t", "1"), "--rate: bad value '1e3'"),
-        (("-r", "-3", "-t", "1"), "--rate: bad value '-3'"),
-        (("-r", "3.", "-t", "1"), "--rate: bad value '3.'"),
-        (("-r", "3.1234567", "-t", "1"), "--rate: bad value '3.1234567'"),
-        (("-r", "100001", "-t", "1"), "--rate: bad value '100001'"),
-        (("-r", "1", "-t", "0"), "--time: bad value '0': allowed 0.001..86400 s"),
-        (("-r", "1", "-t", "86401"), "--time: bad value '86401'"),
-        ((*GOOD, "-w", "0"), "--workers: bad value '0': allowed 1..64"),
-        ((*GOOD, "-w", "65"), "--workers: bad value '65'"),
-        ((*GOOD, "-s", "63"), "--size: bad value '63': allowed 64..65507"),
-        ((*GOOD, "-s", "65508"), "--size: bad value '65508'"),
-        ((*GOOD, "-p", "0"), "--port: bad value '0': allowed 1..65535"),
-        ((*GOOD, "--shape", "sine"), "--shape: bad value 'sine': allowed constant, poisson"),
-        ((*GOOD, "--sd", "334"), "--sd: bad value '334': allowed 0..333"),
-        ((*GOOD, "--depth", "0"), "--depth: bad value '0': allowed 1..1000"),
-        ((*GOOD, "--shape", "peaks", "--on", "1", "--off", "1"), "on: with off, at least"),
-        ((*GOOD, "--shape", "ramp", "--period", "10"), "period: at least four mean gaps"),
-        (("-r", "0.02", "-t", "1", "-w", "64"), "--rate: allowed are 64 bytes a second and worker"),
-        (("-r", "2", "-t", "0.01"), "--time: what is due in 0.010 s is +17.6 % off"),
-        (("-r", "2", "-t", "0.01"), "allowed whole seconds, 0.294.. s"),
-        (("-r", "2", "-t", "0.333", "--strict"), "--time: what is due in 0.333 s is +0.7 % off"),
-        (("-r", "0.02", "-t", "0.1"), "-100.0 % off"),
-        ((*GOOD, "--quantum", "100001"), "--quantum: bad value '100001': allowed 0..100000"),
-        ((*GOOD, "--spin", "1001"), "--spin: bad value '1001': allowed 0..1000"),
-        ((*GOOD, "--method", "raw"), "--method: bad value 'raw': allowed auto, gso, mmsg, send"),
-        ((*GOOD, "--txtime", "cbs"), "--txtime: bad value 'cbs': allowed fq, etf"),
-        ((*GOOD, "--naive", "--txtime", "fq"), "--naive knows no --shape and no --txtime"),
-        ((*GOOD, "--naive", "--shape", "poisson"), "--naive knows no --shape"),
-        ((*GOOD, "--policy", "rr"), "--policy: bad value 'rr': allowed other, rr:PRIORITY"),
-        ((*GOOD, "--policy", "rr:100"), "--policy: bad value 'rr:100'"),
-        ((*GOOD, "--policy", "other:1"), "--policy: bad value 'other:1'"),
-        ((*GOOD, "--policy", "lottery"), "--policy: bad value 'lottery'"),
-        ((*GOOD, "--policy", "lottery:1000001"), "--policy: bad value 'lottery:1000001'"),
-        ((*GOOD, "--hogs", "65"), "--hogs: bad value '65': allowed 0..64"),
-        ((*GOOD, "--hog-tickets", "5"), "--hog-tickets needs --hogs"),
-        ((*GOOD, "--buckets"), "--buckets needs --json"),
-        ((*GOOD, "--strict", "--naive"), "--strict does not go with --best-effort and --naive"),
-        ((*GOOD, "--strict", "--blind"), "--strict does not go with --blind"),
-        ((*GOOD, "--receive"), "--receive does not go with --rate"),
-        ((*GOOD, "nowhere"), "ADDRESS: bad value 'nowhere'"),
-        ((*GOOD, "127.0.0.1", "more"), "unexpected argument 'more'"),
-        (("--receive", "--hogs", "2"), "--receive does not go with --hogs"),
-        (("--receive", "--samples", "x"), "--receive does not go with --samples"),
-        ((*GOOD, "--loop", "--blind"), "--loop does not go with --blind"),
-        ((*GOOD, "--loop", "::1"), "--loop does not go with ADDRESS '::1'"),
-        ((*GOOD, "--samples", "/nonexistent/x"), "--samples: cannot write '/nonexistent/x'"),
-        (("-r", "1T", "-t", "1"), "--rate: bad value '1T'"),
-        (("-r", "K", "-t", "1"), "--rate: bad value 'K'"),
-        (("-r", "101G", "-t", "1"), "--rate: bad value '101G'"),
-        ((*GOOD, "-i", "0"), "--interval: bad value '0': allowed 0.001..86400 s"),
-    ],
-)
-def test_bad_input(lab_paths: Paths, words: tuple[str, ...], said: str) -> None:
-    argv = [str(lab_paths.bin / "udprate"), *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("udprate: ") and said in line
 
 
 # The schedule

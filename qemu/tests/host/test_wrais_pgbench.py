@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lab.paths import Paths
+from tests.host import programs
+from tests.host.programs import Done
 
 READY = """\
 import os, signal, socket
@@ -27,24 +28,21 @@ with open(f"times.{os.getpid()}", "w") as file:
 """
 FAILS = "raise SystemExit('no such luck')\n"
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
 def run(lab_paths: Paths, tmp_path: Path) -> Run:
     """The tool with `postgres` and `pgbench` of these lines, and more arguments."""
 
-    def started(
-        postgres: str = READY, pgbench: str = TIMES, more: tuple[str, ...] = ()
-    ) -> subprocess.CompletedProcess[str]:
+    def started(postgres: str = READY, pgbench: str = TIMES, more: tuple[str, ...] = ()) -> Done:
         for name, lines in (("postgres", postgres), ("pgbench", pgbench), ("initdb", "")):
             program = tmp_path / name
             program.write_text(f"#!{sys.executable}\n{lines}")
             program.chmod(0o755)
         where = ("--programs", str(tmp_path), "--work", str(tmp_path / "w"), "--user", "0")
         cluster = () if more and more[-1].startswith("/") else (str(tmp_path),)
-        argv = (lab_paths.bin / "wrais-pgbench", *where, *more, *cluster)
-        return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        return programs.run(lab_paths.bin / "wrais-pgbench", *where, *more, *cluster)
 
     return started
 
