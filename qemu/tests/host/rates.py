@@ -16,44 +16,26 @@ class Params(ctypes.Structure):
     """struct nll_rate_params"""
 
     _fields_: ClassVar = [
-        ("shape", c_uint32),
-        ("sd_permille", c_uint32),
-        ("depth_permille", c_uint32),
-        ("packets", c_uint64),
-        ("per_ns", c_uint64),
-        ("on_ns", c_uint64),
-        ("off_ns", c_uint64),
-        ("period_ns", c_uint64),
-        ("seed", c_uint64),
+        *((name, c_uint32) for name in ("shape", "sd_permille", "depth_permille")),
+        *((name, c_uint64) for name in ("packets", "per_ns", "on_ns", "off_ns")),
+        *((name, c_uint64) for name in ("period_ns", "seed")),
     ]
 
 
 class State(ctypes.Structure):
     _fields_: ClassVar = [
         ("p", Params),
-        ("gap", c_uint64),
-        ("carry", c_uint64),
-        ("random", c_uint64),
-        ("spare", c_int64),
-        ("has_spare", c_bool),
-        ("falling", c_bool),
-        ("place", c_uint64),
-        ("step", c_uint64),
-        ("time", c_uint64),
+        *((name, c_uint64) for name in ("gap", "carry", "random")),
+        *(("spare", c_int64), ("has_spare", c_bool), ("falling", c_bool)),
+        *((name, c_uint64) for name in ("place", "step", "time")),
     ]
 
 
 def params(shape: str, rate: int = 100_000, **more: int) -> Params:
     """Good parameters: rate packets a second, everything else as a person would choose it."""
     usual = {
-        "sd_permille": 100,
-        "depth_permille": 500,
-        "packets": rate,
-        "per_ns": SECOND,
-        "on_ns": 3_000_000,
-        "off_ns": 7_000_000,
-        "period_ns": SECOND,
-        "seed": 1,
+        **{"sd_permille": 100, "depth_permille": 500, "packets": rate, "per_ns": SECOND},
+        **{"on_ns": 3_000_000, "off_ns": 7_000_000, "period_ns": SECOND, "seed": 1},
     }
     return Params(shape=SHAPES.index(shape), **{**usual, **more})
 

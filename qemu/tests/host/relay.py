@@ -8,7 +8,6 @@ import socket
 import struct
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 HEADER = struct.Struct("=IIQQ")
 """magic, worker, run, number: what a packet starts with."""
@@ -39,12 +38,7 @@ class Relay:
         self.thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop.close()
         self.thread.join(timeout=30)
         for one in (self.packets, self.listener, self.stopped):

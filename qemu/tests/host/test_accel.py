@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,14 +16,9 @@ from lab.guest.result import BootResult, Outcome
 from lab.paths import Paths
 
 
-class Probe:
-    def __init__(self, answer: bool) -> None:
-        self.answer = answer
-        self.boots = 0
-
-    def __call__(self, paths: Paths) -> bool:
-        self.boots += 1
-        return self.answer
+def answers(works: bool) -> Mock:
+    """A probe boot."""
+    return Mock(return_value=works)
 
 
 @pytest.fixture(autouse=True)
@@ -38,41 +34,41 @@ def kvm_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("answer", "chosen"), [(True, "kvm"), (False, "tcg")])
 def test_verdict_is_kept(built: Paths, answer: bool, chosen: str) -> None:
-    probe = Probe(answer)
+    probe = answers(answer)
     assert choose(built, AUTO, probe) == chosen
     assert choose(built, AUTO, probe) == chosen
-    assert probe.boots == 1
+    probe.assert_called_once()
 
 
 def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
-    probe = Probe(True)
+    probe = answers(True)
     assert kvm_works(built, probe)
     (tmp_path / "boot_id").write_text("second\n")
-    assert kvm_works(built, probe) and probe.boots == 2
+    assert kvm_works(built, probe) and probe.call_count == 2
     (built.out / "kvm.json").write_text("{")
-    assert kvm_works(built, probe) and probe.boots == 3
+    assert kvm_works(built, probe) and probe.call_count == 3
     assert json.loads((built.out / "kvm.json").read_text())["kvm"] is True
 
 
 def test_no_device(built: Paths, kvm_device: Path) -> None:
     kvm_device.unlink()
-    probe = Probe(True)
+    probe = answers(True)
     assert choose(built, AUTO, probe) == "tcg"
-    assert probe.boots == 0 and not (built.out / "kvm.json").exists()
+    probe.assert_not_called()
+    assert not (built.out / "kvm.json").exists()
 
 
 def test_override(built: Paths) -> None:
-    probe = Probe(False)
-    assert [choose(built, wanted, probe) for wanted in ("kvm", "tcg", "icount")] == [
-        *("kvm", "tcg", "icount")
-    ]
-    assert probe.boots == 0
+    probe = answers(False)
+    for wanted in ("kvm", "tcg", "icount"):
+        assert choose(built, wanted, probe) == wanted
+    probe.assert_not_called()
 
 
 def test_virtual_time_stays(built: Paths) -> None:
     icount, real = Machine(accel="icount"), Machine()
-    assert apply(built, icount, AUTO, Probe(True)).accel == "icount"
-    assert apply(built, real, AUTO, Probe(True)).accel == "kvm"
+    assert apply(built, icount, AUTO, answers(True)).accel == "icount"
+    assert apply(built, real, AUTO, answers(True)).accel == "kvm"
     assert apply(built, icount, "tcg").accel == "tcg"
     assert apply(built, real, "icount").accel == "icount"
 
@@ -80,15 +76,11 @@ def test_virtual_time_stays(built: Paths) -> None:
 def test_probe_boots_the_kernel_that_is_there(
     built: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernels = []
-
-    def run_boot(paths: Paths, boot: Boot, *_: object, **__: object) -> BootResult:
-        kernels.append(boot.machine.kernel)
-        return BootResult(boot, [], paths.out, outcome=Outcome.TIMEOUT)
-
-    monkeypatch.setattr(accel, "run_boot", run_boot)
+    booted = Mock(return_value=BootResult(Boot("probe"), [], built.out, outcome=Outcome.TIMEOUT))
+    monkeypatch.setattr(accel, "run_boot", booted)
     assert apply(built, Machine(kernel="up"), AUTO).accel == "tcg"
-    assert kernels == ["up"]
+    ((_, boot, *_), _) = booted.call_args
+    assert boot.machine.kernel == "up"
 
 
 def test_asked_for() -> None:

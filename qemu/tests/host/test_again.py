@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -85,44 +86,37 @@ def test_what_fails_the_second_time_only_is_red() -> None:
     assert again.bad(one) == ["a"]
 
 
-def test_a_hang_is_run_again_whole_and_called_one() -> None:
-    def runner(of: Boot) -> BootResult:
-        return result(of) if of.name.endswith(".again") else hung(of)
+def hangs_once(of: Boot) -> BootResult:
+    return result(of) if of.name.endswith(".again") else hung(of)
 
-    (one,) = run(runner, boot())
+
+def test_a_hang_is_run_again_whole_and_called_one() -> None:
+    (one,) = run(hangs_once, boot())
     assert one.ok and one.first and one.first.outcome is Outcome.TIMEOUT
     assert again.names([one]) == ["suite"]
     assert again.lines([one])[0].startswith("HANG ok: suite: ")
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        replace(result(boot(), "b"), splats=(Splat(Kind.LOCKDEP, "possible deadlock", 7),)),
-        replace(result(boot(), "b"), splats=(Splat(Kind.KASAN, "use-after-free", 7, "b"),)),
-        replace(hung(boot()), splats=(Splat(Kind.RCU_STALL, "rcu stall", 7),)),
-        result(boot("leaks", None, Program("a", (again.LEAKS,))), "a"),
-        result(boot("exact", VIRTUAL), "b"),
-        hung(boot("exact", VIRTUAL)),
-        result(boot("timed", None, Program("a", ("a",), timed=True)), "a"),
-        replace(result(boot(), "b"), outcome=Outcome.PANIC, errors=("the kernel panicked",)),
-        replace(result(boot(), "b"), outcome=Outcome.DIED, errors=("QEMU ended early",)),
-        replace(result(boot(), "b"), errors=("the guest planned 4 programs, not 5",)),
-    ],
-    ids=[
-        *("lockdep", "kasan", "stall", "leak", "exact", "exact-hang"),
-        *("timed", "panic", "died", "stream"),
-    ],
-)
+FIRST = {
+    "lockdep": replace(result(boot(), "b"), splats=(Splat(Kind.LOCKDEP, "deadlock", 7),)),
+    "kasan": replace(result(boot(), "b"), splats=(Splat(Kind.KASAN, "use-after-free", 7, "b"),)),
+    "stall": replace(hung(boot()), splats=(Splat(Kind.RCU_STALL, "rcu stall", 7),)),
+    "leak": result(boot("leaks", None, Program("a", (again.LEAKS,))), "a"),
+    "exact": result(boot("exact", VIRTUAL), "b"),
+    "exact-hang": hung(boot("exact", VIRTUAL)),
+    "timed": result(boot("timed", None, Program("a", ("a",), timed=True)), "a"),
+    "panic": replace(result(boot(), "b"), outcome=Outcome.PANIC, errors=("it panicked",)),
+    "died": replace(result(boot(), "b"), outcome=Outcome.DIED, errors=("QEMU ended early",)),
+    "stream": replace(result(boot(), "b"), errors=("the guest planned 4 programs, not 5",)),
+}
+
+
+@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
 def test_what_is_never_run_again(first: BootResult) -> None:
-    ran: list[str] = []
-
-    def runner(of: Boot) -> BootResult:
-        ran.append(of.name)
-        return first
-
+    runner = Mock(return_value=first)
     (one,) = run(runner, first.boot)
-    assert ran == [first.boot.name] and not one.ok and one.first is None
+    runner.assert_called_once_with(first.boot)
+    assert not one.ok and one.first is None
 
 
 def test_a_fourth_program_is_not_forgiven() -> None:
@@ -135,12 +129,9 @@ def test_a_fourth_program_is_not_forgiven() -> None:
 
 
 def test_a_third_hang_is_not_forgiven() -> None:
-    def runner(of: Boot) -> BootResult:
-        return result(of) if of.name.endswith(".again") else hung(of)
-
     for count, ok in ((again.MOST_BOOTS, True), (again.MOST_BOOTS + 1, False)):
         boots = [boot(f"boot{number}") for number in range(count)]
-        assert all(one.ok is ok for one in run(runner, *boots))
+        assert all(one.ok is ok for one in run(hangs_once, *boots))
 
 
 def test_what_was_run_again_twice_before_is_red_at_once() -> None:

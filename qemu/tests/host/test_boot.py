@@ -9,14 +9,10 @@ from lab.guest.machine import Machine
 
 
 def test_render() -> None:
+    """One item a line, fields separated by tabs; a window may not fit into 16 bits."""
     programs = (Program("a", ("prog", "-x", ""), 5), Program("b", ("@cat", "/x"), 0))
-    assert (
-        Boot("two", programs=programs).render()
-        == "mode\tplan\nprogram\ta\t5\tprog\t-x\t\nprogram\tb\t0\t@cat\t/x\n"
-    )
-
-
-def test_defer_and_terminal() -> None:
+    text = "mode\tplan\nprogram\ta\t5\tprog\t-x\t\nprogram\tb\t0\t@cat\t/x\n"
+    assert Boot("two", programs=programs).render() == text
     assert Boot("empty", defer=True).render() == "mode\tplan\ndefer\t1\n"
     shell = Boot("shell", mode="shell", terminal=Terminal("xterm", 40, 999999))
     assert shell.render() == "mode\tshell\nterm\txterm\t40\t65535\n"

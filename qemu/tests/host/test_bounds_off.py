@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from lab.guest.boot import Judged
 from lab.paths import CHECKED
 from lab.subjects.registry import suites
 from lab.suite import BOUNDS_OFF
-from tests.host import native
+from tests.host import native, programs
 
 SOURCES = (
     "qemu/tests/host/ktap_bound.c",
@@ -29,9 +28,7 @@ def missing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(missing: Path, bounds: str | None, *args: str) -> tuple[int, list[str]]:
     env = {name: value for name, value in os.environ.items() if name != "LAB_BOUNDS"}
     env |= {"LAB_BOUNDS": bounds} if bounds is not None else {}
-    done = subprocess.run(
-        [missing, *args], env=env, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = programs.run(missing, *args, env=env)
     return done.returncode, done.stdout.splitlines()[2:]
 
 

@@ -30,9 +30,6 @@ def test_what_mke2fs_would_refuse(options: dict[str, int], words: str) -> None:
     with pytest.raises(LabError, match=words) as caught:
         Ext4(**options)  # type: ignore[arg-type]
     assert caught.value.exit_code == 2
-
-
-def test_small_blocks_allow_a_small_journal() -> None:
     assert Ext4(block=1024, journal_mb=1).block == 1024
 
 
@@ -80,25 +77,15 @@ def test_extents_and_zeros_are_the_image(tmp_path: Path) -> None:
 
 
 def test_extents_rise_and_stand_apart(tmp_path: Path) -> None:
-    """Neighbours are one extent; holes and written zeros are none."""
+    """Neighbours are one extent; holes and written zeros are none; the last may be short."""
     image = tmp_path / "image"
     with image.open("wb") as stream:
-        stream.truncate(64 * UNIT)
+        stream.truncate(64 * UNIT + 4)
         for unit, byte in ((1, b"a"), (2, b"b"), (5, b"\0"), (9, b"c"), (63, b"d")):
             stream.seek(unit * UNIT + 100)
             stream.write(byte)
-    found = [(offset // UNIT, len(data) // UNIT) for offset, data in extents.extents(image)]
+    found = [(offset / UNIT, len(data) / UNIT) for offset, data in extents.extents(image)]
     assert found == [(1, 2), (9, 1), (63, 1)]
-
-
-def test_a_file_of_zeros_has_no_extents(tmp_path: Path) -> None:
-    image = tmp_path / "image"
-    image.write_bytes(bytes(3 * UNIT))
-    assert extents.extents(image) == []
-
-
-def test_a_size_that_is_no_multiple(tmp_path: Path) -> None:
-    image = tmp_path / "image"
     image.write_bytes(bytes(UNIT) + b"tail")
     assert extents.extents(image) == [(UNIT, b"tail")]
 

@@ -49,12 +49,7 @@ def test_each_runs_once_and_results_come_in_order() -> None:
 
 def test_one_lane_takes_the_long_ones_first() -> None:
     fake = Fake()
-    boots = [
-        boot("short"),
-        boot("long", budget_s=9),
-        boot("real", REAL),
-        boot("mid", budget_s=5),
-    ]
+    boots = [boot("short"), boot("long", budget_s=9), boot("real", REAL), boot("mid", budget_s=5)]
     Schedule(boots, fake, 1).all()
     assert fake.ran == ["real", "long", "mid", "short"]
 

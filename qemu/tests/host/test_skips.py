@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import Paths
 from tests import skips
+from tests.host.programs import Done, run
 
 QEMU = Path(__file__).resolve().parents[2]
 
@@ -34,23 +34,18 @@ def test_what_programs_leave_out_is_held_against_the_list(
     ]
 
 
+def session(top: Path, *words: str | Path, **env: str) -> Done:
+    """One of pytest, of tests below there."""
+    argv = (sys.executable, "-m", "pytest", "-c", QEMU / "pyproject.toml", f"--rootdir={top}")
+    environ = {**os.environ, "PYTHONPATH": str(QEMU), **env}
+    return run(*argv, "-p", "no:cacheprovider", *words, env=environ, cwd=top)
+
+
 def test_what_one_cpu_cannot_run_is_skipped_and_allowed(tmp_path: Path) -> None:
-    words = "lottery_lag or lottery-smp or lottery-torture"
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-c", QEMU / "pyproject.toml"),
-            *(f"--rootdir={QEMU}", "-p", "no:cacheprovider", "-k", words),
-            QEMU / "tests/guest/test_guest.py",
-        ],
-        env={
-            **os.environ,
-            **{"PYTHONPATH": str(QEMU), "LAB_OUT": str(tmp_path)},
-            **{"LAB_KERNEL": "up", "LAB_SHORT": "1"},
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Nothing is booted for it: there is no kernel here."""
+    words = ("-k", "lottery_lag or lottery-smp or lottery-torture")
+    env = {"LAB_OUT": str(tmp_path), "LAB_KERNEL": "up", "LAB_SHORT": "1"}
+    done = session(QEMU, *words, QEMU / "tests/guest/test_guest.py", **env)
     assert done.returncode == 0, done.stdout
     assert "3 skipped" in done.stdout and "needs 4 CPUs, kernel-up has 1" in done.stdout
     assert "SKIP NOT ALLOWED" not in done.stdout
@@ -58,18 +53,9 @@ def test_what_one_cpu_cannot_run_is_skipped_and_allowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("where", "status"), [("other", 1), ("ipclat_containers", 0)])
 def test_the_run_fails(tmp_path: Path, where: str, status: int) -> None:
+    """The reason is allowed to some."""
     test = tmp_path / f"test_{where}.py"
     test.write_text("import pytest\ndef test_left_out():\n    pytest.skip('no podman here')\n")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-c", QEMU / "pyproject.toml"),
-            *(f"--rootdir={tmp_path}", "-p", "no:cacheprovider", "-p", "tests.conftest", test),
-        ],
-        env={**os.environ, "PYTHONPATH": str(QEMU)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = session(tmp_path, "-p", "tests.conftest", test)
     assert done.returncode == status
     assert ("SKIP NOT ALLOWED: test_other.py::test_left_out" in done.stdout) is bool(status)

@@ -7,7 +7,6 @@ import json
 import socket
 import struct
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from lab.paths import Paths
+from tests.host.programs import wait_until
+from tests.host.relay import HEADER
 
-HEADER = struct.Struct("=IIQQ")
-"""magic, worker, run, number: what a packet starts with."""
 MAGIC = 0x75647072
 STAMP = struct.Struct("qq")
 SO_TIMESTAMPNS = 35
@@ -107,9 +106,9 @@ def test_what_comes_out_is_what_was_asked_for(
 
 
 def bound(port: int) -> bool:
-    tables = [Path("/proc/net/udp"), Path("/proc/net/udp6")]
-    lines = [line for table in tables for line in table.read_text().splitlines()[1:]]
-    return any(line.split()[1].endswith(f":{port:04X}") for line in lines)
+    """Whether a UDP socket of this host has the port."""
+    tables = (Path("/proc/net/udp"), Path("/proc/net/udp6"))
+    return any(f":{port:04X} " in table.read_text() for table in tables if table.exists())
 
 
 def test_the_receiver_says_what_became_of_each_packet(
@@ -120,9 +119,7 @@ def test_the_receiver_says_what_became_of_each_packet(
     receiver.close()
     argv = [str(lab_paths.bin / "udprate"), "--receive", "-t", "0.1", "-p", str(port), "--json"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as program:
-        deadline = time.monotonic() + 30
-        while not bound(port) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: bound(port))
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             sender.connect(("127.0.0.1", port))
             came_from = sender.getsockname()[1]

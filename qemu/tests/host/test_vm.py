@@ -7,10 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,6 +22,7 @@ from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome
 from lab.guest.vm import CommandStream, Tail, Watch, run_boot, run_command
 from lab.paths import Paths
+from tests.host.programs import wait_until
 
 NAMES = ("alpha", "beta", "gamma")
 PROGRAMS = tuple(Program(name, (name,), 60) for name in NAMES)
@@ -57,13 +58,18 @@ def statuses(result: BootResult) -> list[Status]:
     return [program.status for program in result.programs]
 
 
-def test_ok(replay: Replay) -> None:
+def test_ok(replay: Replay, tmp_path: Path) -> None:
+    """The only run that is; its command, its console and its stream stay to be read."""
     result = replay("ok")
     assert result.ok and result.problems() == []
     assert result.outcome is Outcome.DONE
     assert statuses(result) == [OK, OK, OK]
     assert result.program("gamma").output == ["two lines", "of output"]
     assert result.program("beta").output == []
+    logs = tmp_path / "logs"
+    assert "fake-qemu" in (logs / "command").read_text()
+    assert "lab: power off" in (logs / "console.log").read_text()
+    assert (logs / "result.ktap").read_text().startswith("KTAP version 1\n")
 
 
 @pytest.mark.parametrize(
@@ -95,16 +101,15 @@ def test_skip_is_no_failure(replay: Replay) -> None:
 
 
 def test_subtests(replay: Replay) -> None:
+    """In full depth."""
     result = replay("nested")
-    api = result.program("alpha")
-    assert [(case.name, case.status) for case in api.subtests] == [
-        ("refuses-huge-tickets", OK),
-        ("refuses-other-policy", FAIL),
+    api, pool = result.program("alpha").subtests, result.program("beta").subtests[0].subtests
+    assert [(case.name, case.status, case.reason) for case in api] == [
+        ("refuses-huge-tickets", OK, ""),
+        ("refuses-other-policy", FAIL, "expected EINVAL"),
     ]
-    assert api.subtests[1].reason == "expected EINVAL"
-    pool = result.program("beta").subtests[0]
-    assert [case.name for case in pool.subtests] == ["empty", "sums", "chi_square"]
-    assert [case.name for case in pool.subtests[2].subtests] == ["list", "rbtree"]
+    assert [case.name for case in pool] == ["empty", "sums", "chi_square"]
+    assert [case.name for case in pool[2].subtests] == ["list", "rbtree"]
 
 
 @pytest.mark.parametrize(
@@ -135,53 +140,62 @@ def test_what_a_program_provokes_is_its_own(replay: Replay) -> None:
 
 
 def test_panic(replay: Replay) -> None:
-    result = replay("panic")
-    assert result.outcome is Outcome.PANIC
+    """What had been said is kept; a machine that lives on is not waited for."""
+    result = replay("panic", end="hang")
+    assert result.outcome is Outcome.PANIC and result.seconds < 20
     assert statuses(result) == [OK, CRASH, CRASH]
     assert result.program("beta").output == ["beta had got as far as this"]
     assert result.program("gamma").reason == "not run: the guest ended in beta"
     assert {splat.kind for splat in result.splats} == {Kind.OOPS, Kind.PANIC}
 
 
-def test_panic_ends_the_wait(replay: Replay) -> None:
-    start = time.monotonic()
-    result = replay("panic", end="hang")
-    assert result.outcome is Outcome.PANIC
-    assert time.monotonic() - start < 20
-
-
-def test_watchdog(replay: Replay) -> None:
-    result = replay("hang", end="hang", timeout_s=5)
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"timeout_s": 5}, "the watchdog ended the guest after 5 s"),
+        ({"silence_s": 5}, "the watchdog ended the guest: silent for 5 s"),
+    ],
+    ids=["slow", "silent"],
+)
+def test_watchdog(replay: Replay, limits: dict[str, float], said: str) -> None:
+    """The entry that was running gets the blame."""
+    result = replay("hang", end="hang", **limits)
     assert result.outcome is Outcome.TIMEOUT
     assert statuses(result) == [OK, TIMEOUT, CRASH]
     assert result.program("beta").output == ["beta waits for"]
-    assert "the watchdog ended the guest after 5 s" in result.errors
+    assert result.errors[0] == said
 
 
-def test_silence(replay: Replay) -> None:
-    result = replay("hang", end="hang", silence_s=5)
-    assert result.outcome is Outcome.TIMEOUT
-    assert statuses(result) == [OK, TIMEOUT, CRASH]
-    assert result.errors[0] == "the watchdog ended the guest: silent for 5 s"
-
-
-def test_one_that_speaks_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+class Clock:
     now = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000, 600)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("time.monotonic", made)
+    return made
+
+
+WATCHED = Boot("watched", Machine(), PROGRAMS)
+
+
+def test_one_that_speaks_is_not_silent(clock: Clock) -> None:
+    watch = Watch(WATCHED, 2000, 600)
     for _ in range(3):
-        now += 600
+        clock.now += 600
         assert not watch.expired
         watch.heard()
-    now += 201
+    clock.now += 201
     assert watch.expired and watch.why == "the watchdog ended the guest after 2001 s"
 
 
-def test_one_that_is_silent_has_no_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000, 600)
-    now += 601
+def test_one_that_is_silent_has_no_time_left(clock: Clock) -> None:
+    watch = Watch(WATCHED, 2000, 600)
+    clock.now = 601
     assert watch.expired and watch.why == "the watchdog ended the guest: silent for 600 s"
 
 
@@ -219,30 +233,23 @@ def test_who_may_be_silent(
     assert told == [silence_s]
 
 
-def test_each_program_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    boot = Boot("watched", Machine(), PROGRAMS)
-    watch = Watch(boot, boot.lost_s())
+def test_each_program_has_its_own_time(clock: Clock) -> None:
+    watch = Watch(WATCHED, WATCHED.lost_s())
     watch.follow(0)
-    now = boot.program_lost_s(PROGRAMS[0]) - 1
+    clock.now = WATCHED.program_lost_s(PROGRAMS[0]) - 1
     assert not watch.expired
     watch.follow(1)
-    now += 2
-    assert not watch.expired
-    now += boot.program_lost_s(PROGRAMS[1]) - 2
-    assert now < boot.lost_s() and not watch.expired
-    now += 1
+    clock.now += WATCHED.program_lost_s(PROGRAMS[1])
+    assert clock.now < WATCHED.lost_s() and not watch.expired
+    clock.now += 1
     assert watch.expired
 
 
-def test_each_program_has_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_program_has_its_seconds(clock: Clock) -> None:
     """Of two that were seen to have ended at once, the first has all."""
-    now = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    watch = Watch(Boot("watched", Machine(), PROGRAMS), 2000)
+    watch = Watch(WATCHED, 2000)
     for done, later in ((0, 5), (0, 2), (1, 1), (len(PROGRAMS), 4)):
-        now += later
+        clock.now += later
         watch.follow(done)
     assert watch.took_s == [3, 4, *[0] * (len(PROGRAMS) - 2)]
 
@@ -264,9 +271,7 @@ def test_qemu_dies(replay: Replay, end: str, words: str) -> None:
         assert result.outcome is Outcome.DIED and not result.ok
         assert statuses(result) == expected
         assert f"QEMU ended early: {words}" in result.errors
-
-
-def test_guest_reset(replay: Replay) -> None:
+    # as after a triple fault
     result = replay("hang")
     assert result.outcome is Outcome.DIED and statuses(result) == [OK, CRASH, CRASH]
 
@@ -296,25 +301,27 @@ def test_old_results_are_cleared(replay: Replay, tmp_path: Path) -> None:
     assert statuses(replay("silent")) == [CRASH, CRASH, CRASH]
 
 
+def gone(pid: int) -> bool:
+    """Or a killed orphan that waits to be reaped."""
+    status = Path(f"/proc/{pid}/status")
+    try:
+        return "State:\tZ" in status.read_text()
+    except OSError:
+        return True
+
+
+def qemu(path: Path, script: str) -> str:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
 def test_only_own_process_is_ended(built: Paths, tmp_path: Path) -> None:
-    program = tmp_path / "forking-qemu"
+    """The whole process group of the fake goes, with a child that it started."""
     pids = tmp_path / "pids"
-    program.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{pids}\nwait\n")
-    program.chmod(0o755)
-    boot = Boot("forks", Machine(qemu=str(program)), PROGRAMS)
-    run_boot(built, boot, tmp_path / "logs", lost_s=5)
-    for pid in map(int, pids.read_text().split()):
-        with pytest.raises(ProcessLookupError):
-            _signal_until_gone(pid)
-
-
-def _signal_until_gone(pid: int) -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        os.kill(pid, 0)
-        if "State:\tZ" in Path(f"/proc/{pid}/status").read_text():
-            raise ProcessLookupError
-        os.sched_yield()
+    forking = qemu(tmp_path / "qemu", f"sleep 600 &\necho $$ $! >{pids}\nwait")
+    run_boot(built, Boot("forks", Machine(qemu=forking), PROGRAMS), tmp_path / "logs", lost_s=5)
+    wait_until(lambda: all(gone(int(pid)) for pid in pids.read_text().split()))
 
 
 RUNNER = """
@@ -330,48 +337,24 @@ run_boot(Paths.from_env(), Boot("sleeps", Machine(qemu=sys.argv[1])), Path(sys.a
 
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv on this host")
 def test_killed_runner_takes_the_guest_along(built: Paths, tmp_path: Path) -> None:
-    program = tmp_path / "sleeping-qemu"
     pipe = tmp_path / "pid"
     os.mkfifo(pipe)
-    program.write_text(f"#!/bin/sh\necho $$ >{pipe}\nexec sleep 600\n")
-    program.chmod(0o755)
+    sleeping = qemu(tmp_path / "qemu", f"echo $$ >{pipe}\nexec sleep 600")
     environ = {**os.environ, "LAB_OUT": str(built.out), "PYTHONPATH": str(QEMU)}
-    runner = subprocess.Popen(
-        [sys.executable, "-c", RUNNER, str(program), str(tmp_path / "logs")], env=environ
-    )
-    pid = int(pipe.read_text())
-    runner.kill()
-    runner.wait()
-    with pytest.raises(ProcessLookupError):
-        _signal_until_gone(pid)
-
-
-class Counter:
-    def __init__(self) -> None:
-        self.seen: list[int] = []
-        self.closed = False
-
-    def update(self, done: int) -> None:
-        self.seen.append(done)
-
-    def close(self) -> None:
-        self.closed = True
+    argv = [sys.executable, "-c", RUNNER, sleeping, str(tmp_path / "logs")]
+    with subprocess.Popen(argv, env=environ) as runner:
+        pid = int(pipe.read_text())
+        runner.kill()
+    wait_until(lambda: gone(pid))
 
 
 def test_progress(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
-    counter = Counter()
+    told = Mock()
     boot = Boot("counted", fake_machine, PROGRAMS)
-    run_boot(built, boot, tmp_path / "logs", progress=counter)
-    assert counter.seen == sorted(counter.seen) and counter.seen[-1] == 3
-    assert counter.closed
-
-
-def test_logs(replay: Replay, tmp_path: Path) -> None:
-    replay("ok")
-    logs = tmp_path / "logs"
-    assert "fake-qemu" in (logs / "command").read_text()
-    assert "lab: power off" in (logs / "console.log").read_text()
-    assert (logs / "result.ktap").read_text().startswith("KTAP version 1\n")
+    run_boot(built, boot, tmp_path / "logs", progress=told)
+    seen = [call.args[0] for call in told.update.call_args_list]
+    assert seen == sorted(seen) and seen[-1] == 3
+    told.close.assert_called_once_with()
 
 
 def feed(*pieces: bytes) -> tuple[bytes, int | None]:

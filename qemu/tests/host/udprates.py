@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from ctypes import c_double, c_uint32, c_uint64
+from ctypes import c_bool, c_char_p, c_double, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tests.host import rates
 
@@ -22,38 +22,28 @@ SOURCES = (
 class Plan(ctypes.Structure):
     _fields_: ClassVar = [
         ("bytes_per_s", c_uint64),
-        ("workers", c_uint32),
-        ("worker", c_uint32),
-        ("size", c_uint32),
-        ("stop_ns", c_uint64),
-        ("quantum_ns", c_uint64),
+        *((name, c_uint32) for name in ("workers", "worker", "size")),
+        *((name, c_uint64) for name in ("stop_ns", "quantum_ns")),
         ("rate", rates.Params),
     ]
 
 
 class Batch(ctypes.Structure):
     _fields_: ClassVar = [
-        ("due_ns", c_uint64),
-        ("begin_ns", c_uint64),
-        ("gap_ns", c_uint64),
-        ("packets", c_uint32),
-        ("size", c_uint32),
+        *((name, c_uint64) for name in ("due_ns", "begin_ns", "gap_ns")),
+        *((name, c_uint32) for name in ("packets", "size")),
     ]
 
 
 class Schedule(ctypes.Structure):
     _fields_: ClassVar = [
-        ("plan", Plan),
-        ("packets", c_uint32),
-        ("per_s", c_uint64),
-        ("batch", c_uint64),
-        ("rate", rates.State),
-        ("next_ns", c_uint64),
+        *(("plan", Plan), ("packets", c_uint32), ("per_s", c_uint64), ("batch", c_uint64)),
+        *(("rate", rates.State), ("next_ns", c_uint64)),
     ]
 
 
 class Pace(ctypes.Structure):
-    _fields_: ClassVar = [("spin_ns", c_uint64), ("early_ns", c_uint64), ("woken_ns", c_uint64)]
+    _fields_: ClassVar = [(name, c_uint64) for name in ("spin_ns", "early_ns", "woken_ns")]
 
 
 class Sequence(ctypes.Structure):
@@ -100,29 +90,36 @@ class Sent:
         return self.packets * self.size
 
 
+AT = c_void_p
+# Name, what it returns, what it takes.
+FUNCTIONS: tuple[tuple[Any, ...], ...] = (
+    ("schedule_fault", c_char_p, AT),
+    ("schedule_next", c_bool, AT, AT),
+    ("schedule_bytes", c_uint64, AT),
+    ("pace_init", None, AT, c_uint64),
+    ("pace_auto_spin", c_uint64, c_uint64),
+    ("pace_sleep_until", c_uint64, AT, c_uint64),
+    ("pace_woke", None, AT, c_uint64),
+    ("sequence_see", None, AT, AT, c_uint64),
+    ("sequence_lost", c_uint64, AT),
+    ("wall_time", c_uint64, AT, c_uint64, c_uint64, c_uint64),
+    ("wall_learn", None, AT, c_uint64, c_uint64, c_uint64),
+    ("histogram_floor", c_uint64, c_uint32),
+    ("histogram_add", None, AT, c_uint64),
+    ("histogram_quantile", c_double, AT, c_double),
+    ("histogram_fit", None, AT, c_double, AT),
+)
+
+
 @dataclass
 class UdpRate:
     library: ctypes.CDLL
 
     def __post_init__(self) -> None:
-        self.library.schedule_fault.restype = ctypes.c_char_p
-        self.library.schedule_next.restype = ctypes.c_bool
-        self.library.schedule_bytes.restype = c_uint64
-        for name in ("schedule_period", "pace_auto_spin", "pace_sleep_until"):
-            getattr(self.library, name).restype = c_uint64
-        for name in ("sequence_lost", "histogram_floor"):
-            getattr(self.library, name).restype = c_uint64
-        self.library.wall_time.restype = c_uint64
-        self.library.wall_time.argtypes = [ctypes.c_void_p, c_uint64, c_uint64, c_uint64]
-        self.library.wall_learn.argtypes = self.library.wall_time.argtypes
-        self.library.histogram_quantile.restype = c_double
-        self.library.histogram_quantile.argtypes = [ctypes.c_void_p, c_double]
-        self.library.histogram_add.argtypes = [ctypes.c_void_p, c_uint64]
-        self.library.pace_sleep_until.argtypes = [ctypes.c_void_p, c_uint64]
-        self.library.pace_woke.argtypes = [ctypes.c_void_p, c_uint64]
-        self.library.pace_init.argtypes = [ctypes.c_void_p, c_uint64]
-        self.library.pace_auto_spin.argtypes = [c_uint64]
-        self.library.sequence_see.argtypes = [ctypes.c_void_p, ctypes.c_void_p, c_uint64]
+        for name, returned, *taken in FUNCTIONS:
+            function = getattr(self.library, name)
+            function.restype = returned
+            function.argtypes = taken
 
     def fault(self, plan: Plan) -> str | None:
         text: bytes | None = self.library.schedule_fault(ctypes.byref(plan))
@@ -153,6 +150,5 @@ class UdpRate:
 
     def fit(self, made: Histogram, offset: float = 0) -> Fit:
         fit = Fit()
-        less = ctypes.c_double(offset)
-        self.library.histogram_fit(ctypes.byref(made), less, ctypes.byref(fit))
+        self.library.histogram_fit(ctypes.byref(made), offset, ctypes.byref(fit))
         return fit
