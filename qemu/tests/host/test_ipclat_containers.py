@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from lab.paths import Paths
-from tests.host import fake_engine
 from tests.host.programs import Done, assert_refused, children, run, wait_until
 
+FAKE_ENGINE = Path(__file__).with_name("fake_engine.sh")
 ORDER = ("crun", "runc", "youki", "podman", "docker")
 # Spinning needs two CPUs.
 KINDS = ("zmq-tcp-containers", "shm-containers")[: len(os.sched_getaffinity(0))]
@@ -186,8 +185,8 @@ def test_one_that_was_asked_for_has_to_work(
 @pytest.fixture(params=["podman", "docker"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """One of the two, without its storage and its daemon; its state is beside it."""
-    words = f'{sys.executable} {fake_engine.__file__} {tmp_path} "$@"'
-    return program(tmp_path / str(request.param), f"#!/bin/sh\nexec {words}\n")
+    script = f'#!/bin/sh\nexec {FAKE_ENGINE} {tmp_path} "$@"\n'
+    return program(tmp_path / str(request.param), script)
 
 
 def things_left(engine: Path) -> list[str]:
