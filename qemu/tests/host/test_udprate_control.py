@@ -59,8 +59,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def listening(port: int, process: int | str = "self") -> bool:
-    tables = [Path(f"/proc/{process}/net/{name}") for name in ("tcp", "tcp6")]
+def listening(port: int) -> bool:
+    tables = [Path(f"/proc/net/{name}") for name in ("tcp", "tcp6")]
     text = "".join(table.read_text() for table in tables if table.exists())
     return re.search(rf":{port:04X} \S+ 0A ", text) is not None
 
@@ -437,50 +437,35 @@ def test_units_of_the_rate(tool: Tool, text: str, mbps: float) -> None:
 
 
 def in_namespace(setup: str, *argv: str) -> Done:
-    unshare = ("unshare", "--net", "sh", "-ec", setup, "sh")
+    """A command in a network of its own, which a shell sets up; nothing outlives it."""
+    spaces = ("--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")
+    unshare = ("unshare", *spaces, "sh", "-ec")
     ready = run(*unshare, "true")
     if ready.returncode:
         pytest.skip(f"no such namespace: {ready.stderr.strip()}")
-    return run(*unshare, *argv)
+    return run(*unshare, setup, "sh", *argv)
 
 
-def bare_namespace() -> Program:
-    argv = ["unshare", "--net", "sh", "-c", "echo up; read -r end"]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-
-
-@contextmanager
-def bare_namespaces() -> Iterator[tuple[int, int]]:
-    """Processes in two networks with a cable between them, 10.9.0.1 and .2, and no loopback."""
-    with bare_namespace() as near, bare_namespace() as far:
-        for one in (near, far):
-            assert one.stdout and one.stderr
-            if not one.stdout.readline():
-                pytest.skip(f"no such namespace: {one.stderr.read().strip()}")
-        cable = f"link add here netns {near.pid} type veth peer name there netns {far.pid}"
-        subprocess.run(["ip", *cable.split()], check=True)
-        for one, name, address in ((near, "here", "10.9.0.1"), (far, "there", "10.9.0.2")):
-            for words in (f"address add {address}/24 dev {name}", f"link set {name} up"):
-                subprocess.run([*inside(one.pid), "ip", *words.split()], check=True)
-        yield near.pid, far.pid
-
-
-def inside(process: int) -> list[str]:
-    return ["nsenter", f"--net=/proc/{process}/ns/net"]
+# A network in which there is no loopback, and a receiver at the other end of a cable.
+BARE = """
+mount -t tmpfs run /run
+ip netns add far
+ip link add here type veth peer name there netns far
+ip address add 10.9.0.1/24 dev here
+ip link set here up
+ip -n far address add 10.9.0.2/24 dev there
+ip -n far link set there up
+ip netns exec far "$1" --receive >/dev/null &
+until ip netns exec far grep -q ":7D00 .* 0A " /proc/net/tcp /proc/net/tcp6; do :; done
+exec "$@"
+"""
 
 
 def test_it_works_without_a_loopback(tool: Tool) -> None:
-    with bare_namespaces() as (near, far):
-        argv = [*inside(far), *tool.argv, "--receive"]
-        with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as program:
-            wait_until(lambda: listening(32000, far))
-            bare = Tool(*inside(near), *tool.argv)
-            done = settled(lambda: bare.run("-r", "1", "-t", "0.2", "10.9.0.2"))
-            program.terminate()
-        loop = bare.run("-r", "1", "-t", "0.2", "--loop")
+    done = settled(lambda: in_namespace(BARE, *tool.argv, "-r", "1", "-t", "0.2", "10.9.0.2"))
     assert done.returncode == 0 and "received           17 packets" in done.stdout
     assert done.stderr == "udprate: the rate is not tried out: there is no loopback\n"
+    loop = in_namespace('exec "$@"', *tool.argv, "-r", "1", "-t", "0.2", "--loop")
     assert_refused(loop, "--loop: there is no loopback: ip link set lo up", 1)
 
 
