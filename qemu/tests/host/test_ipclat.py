@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""ipclat on this machine: every mechanism for a moment, whatever it takes."""
+"""ipclat on this machine: every mechanism for a moment, whatever it takes, and its parts."""
 
 from __future__ import annotations
 
 import csv
 import ctypes
 import json
+import math
 import os
 import signal
 import subprocess
@@ -238,19 +239,6 @@ def test_what_is_said_is_what_was_measured(document: Document) -> None:
     assert row["mean_ns"] == pytest.approx(mean, rel=0.004)
 
 
-def test_the_receiver_notes_ages(tmp_path: Path) -> None:
-    """Some of 200 receptions is not disturbed, and so 1,000,000 cycles old and little more."""
-    names = ("affinity", "args", "clock", "files", "futex", "histogram", "lottery_sched", "policy")
-    sources = ["qemu/tests/host/ipclat_side.c", "userland/ipclat/side.c"]
-    side = native.load(tmp_path, *sources, *(f"userland/lib/{name}.c" for name in names))
-    side.receive_messages.restype = ctypes.c_uint64
-    words = [ctypes.c_uint64(word) for word in (200, 20, 1_000_000)]
-    noted = ctypes.c_uint64()
-    least = side.receive_messages(*words, ctypes.byref(noted))
-    assert noted.value == 180
-    assert 1_000_000 <= least < 1_100_000
-
-
 def test_files(document: Document, tmp_path: Path) -> None:
     histogram, repeats = tmp_path / "h.csv", tmp_path / "r.csv"
     files = ("--histogram", str(histogram), "--repeats-csv", str(repeats))
@@ -269,3 +257,70 @@ def test_a_policy_that_this_kernel_lacks(ipclat: Run) -> None:
     done = ipclat("-m", "pipe", "-k", "10", "-n", "1", "--policy", "lottery:10")
     if done.returncode:
         assert_refused(done, "ipclat: this kernel lacks SCHED_LOTTERY", 3)
+
+
+# Parts by themselves
+
+
+def lib(*names: str) -> tuple[str, ...]:
+    return tuple(f"userland/lib/{name}.c" for name in names)
+
+
+def test_the_receiver_notes_ages(tmp_path: Path) -> None:
+    """Some of 200 receptions is not disturbed, and so 1,000,000 cycles old and little more."""
+    names = ("affinity", "args", "clock", "files", "futex", "histogram", "lottery_sched", "policy")
+    sources = ["qemu/tests/host/ipclat_side.c", "userland/ipclat/side.c"]
+    side = native.load(tmp_path, *sources, *lib(*names))
+    side.receive_messages.restype = ctypes.c_uint64
+    words = [ctypes.c_uint64(word) for word in (200, 20, 1_000_000)]
+    noted = ctypes.c_uint64()
+    least = side.receive_messages(*words, ctypes.byref(noted))
+    assert noted.value == 180
+    assert 1_000_000 <= least < 1_100_000
+
+
+@pytest.mark.parametrize("cost", [0, 52, 500])
+def test_the_cost_of_the_clock_is_taken_off(tmp_path: Path, cost: int) -> None:
+    """Where it is more than a sample took, the difference is negative and not 0."""
+    sources = ("qemu/tests/host/ipclat_summary.c", "userland/ipclat/summary.c")
+    library = native.load(tmp_path, *sources, *lib("histogram", "interval"))
+    found = (ctypes.c_double * 4)()
+    samples = (ctypes.c_uint64(100), ctypes.c_uint64(200))
+    library.summarise_two(*samples, ctypes.c_double(cost), found)
+    assert list(found) == [100 - cost, 150 - cost, 100 - cost, 200 - cost]
+    library.summarise_two(ctypes.c_uint64(0), samples[1], ctypes.c_double(cost), found)
+    assert all(map(math.isnan, found))
+
+
+def test_cpus_beyond_63(tmp_path: Path) -> None:
+    library = native.load(tmp_path, "qemu/tests/host/affinity_far.c", *lib("args", "files"))
+    library.finds.restype = ctypes.c_bool
+    assert all(library.finds(cpu) for cpu in (0, 63, 64, 130, 8190))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("same-core", "0 0"),
+        ("sibling", "0 4"),
+        ("cross-core", "0 1"),
+        ("numa", "0 2"),
+        ("7,3", "7 3"),
+        ("5,5", "5 5"),
+    ],
+)
+def test_places(tmp_path: Path, text: str, said: str) -> None:
+    """Eight CPUs: two nodes with two cores of two threads, whose siblings are 4 apart."""
+    for cpu in range(8):
+        where = tmp_path / f"cpu{cpu}"
+        (where / "topology").mkdir(parents=True)
+        (where / "topology/physical_package_id").write_text(f"{cpu % 4 // 2}\n")
+        (where / "topology/core_id").write_text(f"{cpu % 2}\n")
+        (where / f"node{cpu % 4 // 2}").mkdir()
+    sources = (
+        "qemu/tests/host/ipclat_place.c",
+        "userland/ipclat/place.c",
+        *lib("args", "files", "memory"),
+    )
+    program = native.build(tmp_path, *sources, options=(f'-DCPU_DIR="{tmp_path}"',))
+    assert run(program, text).stdout == f"{said}\n"

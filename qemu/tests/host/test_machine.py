@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The QEMU command of a machine, and the machines that cannot be."""
+"""The QEMU command of a machine, its plan file and its disk, and what is refused."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,8 @@ import pytest
 
 from lab import LabError
 from lab.arch import ARCH
+from lab.guest import slowdisk
+from lab.guest.boot import Boot, Program, Terminal
 from lab.guest.machine import Files, Machine, host_clock_words
 from lab.guest.nics import RECEIVER_SLOT, Nic, pairs
 from lab.paths import Paths
@@ -186,3 +188,87 @@ def test_an_emulated_clock_counts_as_the_host_s(tmp_path: Path) -> None:
     cpuinfo.write_text(text.format("aperfmperf"))
     assert host_clock_words(cpuinfo) == ()
     assert "tsc_early_khz=1000000" in Machine(accel="icount").command_line()
+
+
+# The plan file
+
+
+def test_render() -> None:
+    """One item a line, fields separated by tabs; a window may not fit into 16 bits."""
+    programs = (Program("a", ("prog", "-x", ""), 5), Program("b", ("@cat", "/x"), 0))
+    text = "mode\tplan\nprogram\ta\t5\tprog\t-x\t\nprogram\tb\t0\t@cat\t/x\n"
+    assert Boot("two", programs=programs).render() == text
+    assert Boot("empty", defer=True).render() == "mode\tplan\ndefer\t1\n"
+    shell = Boot("shell", mode="shell", terminal=Terminal("xterm", 40, 999999))
+    assert shell.render() == "mode\tshell\nterm\txterm\t40\t65535\n"
+
+
+def test_arguments_are_escaped() -> None:
+    program = Program("c", ("sh", "-c", "printf 'a\tb\\n'\nexit 3"), 1)
+    boot = Boot("one", programs=(program,), mode="command")
+    assert boot.render().splitlines()[1] == "program\tc\t1\tsh\t-c\tprintf 'a\\tb\\\\n'\\nexit 3"
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\tb", "a#b", "-a", "x" * 101, "ä"])
+def test_bad_names(name: str) -> None:
+    with pytest.raises(LabError, match="a name is"):
+        Program(name, ("true",), 1)
+
+
+@pytest.mark.parametrize(
+    ("argv", "timeout_s", "words"),
+    [
+        ((), 1, "nothing to execute"),
+        (("",), 1, "nothing to execute"),
+        (("a", "b\0c"), 1, "NUL"),
+        (("a",), -1, "timeout -1 s"),
+        (("a",), 86401, "allowed are 0 to 86400"),
+    ],
+)
+def test_bad_programs(argv: tuple[str, ...], timeout_s: int, words: str) -> None:
+    with pytest.raises(LabError, match=words):
+        Program("a", argv, timeout_s)
+
+
+def test_bad_boots() -> None:
+    program = Program("a", ("true",), 1)
+    with pytest.raises(LabError, match="b: program 'a' is there twice"):
+        Boot("b", programs=(program, program))
+    with pytest.raises(LabError, match="mode 'bash'"):
+        Boot("b", mode="bash")
+
+
+def test_lost() -> None:
+    """A guest is lost after some times its budget; without one its programs' times count."""
+    programs = (Program("a", ("a",), 100, busy_s=2), Program("b", ("b",), 300, busy_s=1))
+    real = Boot("real", programs=programs)
+    assert real.lost_s() > 800 and real.program_lost_s(programs[0]) < 300
+    virtual = Boot("virtual", Machine(accel="icount"), programs)
+    assert virtual.lost_s() == 480 and virtual.program_lost_s(programs[0]) == 480
+    assert Boot("short", programs=programs, budget_s=10).lost_s() == 240
+    assert Boot("long", programs=programs, budget_s=100).lost_s() == 400
+
+
+# The slow disk's kernel arguments
+
+
+@pytest.mark.parametrize(
+    ("timing", "wanted"),
+    [
+        (slowdisk.FLASH, {"service_mbps=30", "service_nsec=300000", "service_seek_nsec=0"}),
+        (slowdisk.SEEK, {"service_mbps=100", "service_nsec=0", "service_seek_nsec=8000000"}),
+        (slowdisk.CLOUD, {"service_mbps=125", "service_iops=3000", "completion_nsec=1000000"}),
+    ],
+)
+def test_words(timing: slowdisk.Timing, wanted: set[str]) -> None:
+    """Nothing is left to null_blk's defaults, which have a time of their own."""
+    words = slowdisk.words(32, timing, 2048)
+    usual = ("memory_backed=1", "gb=2", "hw_queue_depth=32", "max_sectors=1024")
+    assert {f"null_blk.{word}" for word in (*wanted, *usual)} <= set(words)
+    assert all(word.startswith("null_blk.") for word in words)
+
+
+@pytest.mark.parametrize("depth", [0, 1025])
+def test_depth_is_checked(depth: int) -> None:
+    with pytest.raises(LabError, match=f"disk depth {depth}: allowed are 1 to 1024"):
+        slowdisk.words(depth)

@@ -249,21 +249,11 @@ def test_sequence(udp: UdpRate, numbers: list[int], fate: tuple[int, int, int, i
 
 
 def test_each_number_arrives_once(udp: UdpRate) -> None:
+    """However often it comes, and in which order, a window apart; a tenth never comes."""
     dice = random.Random(2)
-    numbers = [n for n in range(3000) for _ in range(dice.randint(1, 3))]
+    kept = [n for n in range(10_000) if dice.random() > 0.1]
+    numbers = [n for n in kept for _ in range(dice.randint(1, 3))]
     dice.shuffle(numbers)
     received, lost, _, duplicates = seen(udp, numbers)
-    assert (received, lost, duplicates) == (3000, 0, len(numbers) - 3000)
-
-
-def test_sequence_of_a_bad_network(udp: UdpRate) -> None:
-    dice = random.Random(1)
-    numbers = [n for n in range(10_000) if dice.random() > 0.1]
-    kept = len(numbers)
-    lost = max(numbers) + 1 - kept
-    for at in range(0, len(numbers) - 40, 40):
-        part = numbers[at : at + 20]
-        dice.shuffle(part)
-        numbers[at : at + 20] = part
-    received, missing, _, duplicates = seen(udp, numbers)
-    assert (received, missing, duplicates) == (kept, lost, 0)
+    assert (received, lost) == (len(kept), kept[-1] + 1 - len(kept))
+    assert duplicates == len(numbers) - len(kept)
