@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from lab.paths import Paths
@@ -40,18 +41,26 @@ def environment() -> dict[str, str]:
     }
 
 
+def ran(
+    *argv: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """What a program said, and how it ended."""
+    return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
 def make(
-    *words: str, top: Path = TOP, env: dict[str, str] | None = None
+    *words: str, top: Path = TOP, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run make at the top of a checkout."""
-    return subprocess.run(
-        ["make", *words],
-        cwd=top,
-        env={**environment(), **(env or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return ran("make", *words, cwd=top, env={**environment(), **(env or {})})
+
+
+def script(path: Path, text: str) -> Path:
+    """A program of that text; what it is in is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 def names(top: Path) -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 from lab import redraw
 from lab.bench import make_bench, run
 from lab.paths import Paths
+from tests.host.fake_kernel import FakeMake
 from tests.host.recorded import Recorded
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -41,6 +42,18 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """A checkout with its build/, neither of them there yet."""
+    return Paths(tmp_path / "top", tmp_path / "top/build")
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeMake:
+    """A make that configures and builds no kernel."""
+    return FakeMake(monkeypatch, tmp_path / "fake-bin")
 
 
 def _children() -> dict[int, str]:

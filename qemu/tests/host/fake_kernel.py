@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """A few files that look like a kernel source, as a directory, a tarball, or a checkout of ours."""
 
-import json
 import os
 import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lab.arch import ARCH
 from lab.paths import Paths
 from lab.tree import patches as patches_
+from tests.host.checkouts import script
 
 CORE_C = "".join(f"line {number}\n" for number in range(1, 21))
-FAIR_C = "int fair;\n"
 
 
 def makefile(version: str) -> str:
@@ -34,13 +30,11 @@ def tree(top: Path, version: str = "6.12.117") -> Path:
         "Makefile": makefile(version),
         "Kconfig": 'config HAVE_IT\n\tbool "Have it"\n',
         "kernel/sched/core.c": CORE_C,
-        "kernel/sched/fair.c": FAIR_C,
+        "kernel/sched/fair.c": "int fair;\n",
         "kernel/sched/old.c": "int old;\n",
     }
     for name, text in files.items():
-        path = top / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        script(top / name, text)
     return top
 
 
@@ -119,47 +113,55 @@ def prepared(tmp_path: Path) -> Paths:
     paths = checkout(tmp_path)
     tarball(tmp_path)
     patches_.prepare(paths, "", tmp_path)
-    (paths.configs / "arch").mkdir(parents=True)
-    (paths.configs / f"arch/{ARCH.name}.config").write_text("CONFIG_ARCH=y\n")
-    for name in ("base", "guest", "features", "kunit", "debug"):
-        (paths.configs / f"{name}.config").write_text(f"CONFIG_{name.upper()}=y\n")
+    for name in (f"arch/{ARCH.name}", "base", "guest", "features", "kunit", "debug"):
+        symbol = name.partition("/")[0].upper()
+        script(paths.configs / f"{name}.config", f"CONFIG_{symbol}=y\n")
     return paths
 
 
-@dataclass
+# A make that behaves like kbuild as far as the lab looks.
+MAKE = r"""#!/bin/sh
+printf '%s\037' "$@" >>{log}
+echo >>{log}
+env >>{log}.env
+for word; do
+	case $word in
+	O=*) out=${{word#*=}} ;;
+	KCONFIG_ALLCONFIG=*) asked=${{word#*=}} ;;
+	esac
+done
+case "$*" in
+*allnoconfig* | *alldefconfig*)
+	grep -vE "CONFIG_($FAKE_MAKE_DROP)=" "$asked" >"$out/.config"
+	printf '%s' "${{FAKE_MAKE_FORCE:+$FAKE_MAKE_FORCE
+}}" >>"$out/.config" ;;
+esac
+printf '%s\n' "$FAKE_MAKE_SAYS"
+[ -z "$FAKE_MAKE_EXIT" ] || exit "$FAKE_MAKE_EXIT"
+case "$*" in *{image}*) touch "$out/vmlinux" ;; esac
+"""
+
+
 class FakeMake:
     """The make that PATH finds first, and how it is told what to do."""
 
-    monkeypatch: pytest.MonkeyPatch
-    log: Path
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, where: Path) -> None:
+        self._monkeypatch = monkeypatch
+        self._log = where / "make.log"
+        script(where / "make", MAKE.format(log=self._log, image=ARCH.image_target))
+        monkeypatch.setenv("PATH", str(where), prepend=os.pathsep)
 
-    def tell(self, **orders: str) -> None:
-        """Set FAKE_MAKE_<ORDER> (see fake_kernel_make.py)."""
+    def tell(self, says: str = "", exit: str = "", drop: str = "", force: str = "") -> None:
+        """Say that, end so; lose these options (A|B) of what is asked for, set this one."""
+        orders = {"SAYS": says, "EXIT": exit, "DROP": drop, "FORCE": force}
         for name, value in orders.items():
-            self.monkeypatch.setenv(f"FAKE_MAKE_{name.upper()}", value)
+            self._monkeypatch.setenv(f"FAKE_MAKE_{name}", value)
 
     def calls(self) -> list[list[str]]:
         """Arguments of every call so far."""
-        return [call["argv"] for call in self._read()]
+        lines = self._log.read_text().splitlines() if self._log.exists() else []
+        return [line.split("\37")[:-1] for line in lines]
 
-    def environments(self) -> list[dict[str, str]]:
-        """Environment of every call so far."""
-        return [call["env"] for call in self._read()]
-
-    def _read(self) -> list[dict[str, Any]]:
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
-        return [json.loads(line) for line in lines]
-
-
-def fake_make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeMake:
-    """Put the fake make first in PATH."""
-    directory = tmp_path / "fake-bin"
-    directory.mkdir()
-    program = directory / "make"
-    script = Path(__file__).with_name("fake_kernel_make.py")
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {script} "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(directory), prepend=os.pathsep)
-    log = tmp_path / "fake-make.log"
-    monkeypatch.setenv("FAKE_MAKE_LOG", str(log))
-    return FakeMake(monkeypatch, log)
+    def environment(self) -> list[str]:
+        """Environment of all calls."""
+        return Path(f"{self._log}.env").read_text().splitlines()

@@ -2,17 +2,18 @@
 """The root image: where it comes from, when it is made anew, and what happens if it fails."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from lab import LabError
+from lab.arch import ARM64, X86_64
 from lab.host import rootfs
 from lab.paths import Paths
+from tests.host.checkouts import ran, script
 
+OTHER = ARM64 if os.uname().machine == X86_64.machine else X86_64
 TARGETS = """\
 Packages|bookworm|bookworm|main|/etc/apt/sources.list.d/debian.sources:1
 Translations|bookworm|bookworm|main|/etc/apt/sources.list.d/debian.sources:1
@@ -32,72 +33,45 @@ Dir::Etc "etc/apt";
 """
 
 
-def answers(text: str) -> rootfs.Output:
-    """A program that says this."""
-
-    def output(argv: Sequence[str]) -> str:
-        return text
-
-    return output
-
-
 def test_release(tmp_path: Path) -> None:
     file = tmp_path / "os-release"
-    file.write_text('ID=debian\nVERSION_CODENAME="bookworm"\n')
-    assert rootfs.release(file) == "bookworm"
-    for other in ("ID=ubuntu\nVERSION_CODENAME=noble\n", "ID=debian\n", ""):
-        file.write_text(other)
-        assert rootfs.release(file) == ""
-    assert rootfs.release(tmp_path / "gone") == ""
+    assert rootfs.release(file) == ""
+    for text, name in (
+        ('ID=debian\nVERSION_CODENAME="bookworm"\n', "bookworm"),
+        *((other, "") for other in ("ID=ubuntu\nVERSION_CODENAME=noble\n", "ID=debian\n", "")),
+    ):
+        file.write_text(text)
+        assert rootfs.release(file) == name
 
 
-def test_only_files_of_the_suites_main_component() -> None:
-    assert rootfs.sources("bookworm", answers(TARGETS)) == [
+def test_sources_and_proxy_are_those_of_the_hosts_apt() -> None:
+    """Only files of the suite's main component."""
+    assert rootfs.sources("bookworm", lambda argv: TARGETS) == [
         Path("/etc/apt/sources.list.d/debian.sources"),
         Path("/etc/apt/sources.list"),
     ]
-
-
-def test_no_source_is_an_error() -> None:
     with pytest.raises(LabError, match="apt has no source of Debian sid main"):
-        rootfs.sources("sid", answers(TARGETS))
-
-
-def test_the_hosts_proxy_is_used() -> None:
-    assert rootfs.acquire_options(answers(CONFIG)) == [
+        rootfs.sources("sid", lambda argv: TARGETS)
+    assert rootfs.acquire_options(lambda argv: CONFIG) == [
         '--aptopt=Acquire::http::Proxy "proxy:3142"',
         '--aptopt=Acquire::Retries "3"',
     ]
 
 
-def test_digest_follows_the_package_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = rootfs.digest("bookworm")
-    assert rootfs.digest("trixie") != before
-    monkeypatch.setattr(rootfs, "OPTIONS", (*rootfs.OPTIONS, "--include=more"))
-    assert rootfs.digest("bookworm") != before
+MMDEBSTRAP = """#!/bin/sh
+echo "$@" >>$CALLS
+echo I: extracting >&2
+printf 'the root'
+[ -z "$FAIL" ] || { echo E: no such package >&2; exit 1; }
+"""
 
 
 @pytest.fixture
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """An output directory, on a machine whose mmdebstrap and tar2sqfs are ours."""
-    directory = tmp_path / "bin"
-    directory.mkdir()
-    programs = {
-        "mmdebstrap": (
-            "import os, sys\n"
-            "open(os.environ['CALLS'], 'a').write(' '.join(sys.argv[1:]) + '\\n')\n"
-            "print('I: extracting', file=sys.stderr)\n"
-            "print('the root', end='')\n"
-            "if 'FAIL' in os.environ:\n"
-            "    sys.exit('E: no such package')\n"
-        ),
-        "tar2sqfs": "import sys\nopen(sys.argv[-1], 'w').write(sys.stdin.read())\n",
-    }
-    for name, text in programs.items():
-        program = directory / name
-        program.write_text(f"#!{sys.executable}\n{text}")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(directory), prepend=":")
+    script(tmp_path / "bin/mmdebstrap", MMDEBSTRAP)
+    script(tmp_path / "bin/tar2sqfs", '#!/bin/sh\nfor last; do :; done\ncat >"$last"\n')
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setattr(rootfs, "release", lambda: "bookworm")
     monkeypatch.setattr(rootfs, "sources", lambda suite: [Path("/etc/apt/sources.list")])
@@ -110,15 +84,26 @@ def calls(paths: Paths) -> list[str]:
     return (paths.out.parent / "calls").read_text().splitlines()
 
 
-def test_made_once(paths: Paths) -> None:
+def test_made_once(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our programs are not part of it; the list of packages is."""
     rootfs.make(paths)
     assert paths.rootfs.read_text() == "the root"
+    script(paths.bin / "lottery", "")
     rootfs.make(paths)
-    assert len(calls(paths)) == 1
-    assert calls(paths)[0].endswith("bookworm - /etc/apt/sources.list")
+    (call,) = calls(paths)
+    assert call.endswith("bookworm - /etc/apt/sources.list")
     paths.rootfs.unlink()
     rootfs.make(paths)
     assert len(calls(paths)) == 2
+    monkeypatch.setattr(rootfs, "OPTIONS", (*rootfs.OPTIONS, "--include=more"))
+    rootfs.make(paths)
+    assert len(calls(paths)) == 3
+    # Elsewhere it is Debian from its own mirror: the host's apt, if it has one, has none.
+    monkeypatch.setattr(rootfs, "release", lambda: "")
+    monkeypatch.setattr(rootfs, "sources", lambda suite: pytest.fail("asked apt"))
+    paths.rootfs.unlink()
+    rootfs.make(paths)
+    assert calls(paths)[-1].endswith(f"{rootfs.ELSEWHERE} -")
 
 
 def test_no_folder_of_ours_gets_into_it(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,25 +129,14 @@ def test_what_is_another_each_time_is_not_kept(tmp_path: Path) -> None:
     )
     kept = ("etc/ssl/certs/root.pem", "usr/lib/postgresql/15/bin/postgres")
     for name in (*gone, *kept):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
+        script(tmp_path / name, "")
     for link, name in (("1a2b.0", "ssl-cert-snakeoil.pem"), ("3c4d.0", "root.pem")):
         (certs / link).symlink_to(name)
-    subprocess.run(["sh", "-ec", rootfs.FORGET, "hook", str(tmp_path)], check=True)
+    assert not ran("sh", "-ec", rootfs.FORGET, "hook", tmp_path).returncode
     assert not any((tmp_path / name).exists() for name in gone)
     assert all((tmp_path / name).exists() for name in kept)
     assert sorted(path.name for path in certs.iterdir()) == ["3c4d.0", "root.pem"]
     assert any(rootfs.FORGET in option for option in rootfs.OPTIONS)
-
-
-def test_elsewhere_it_is_debian_from_its_own_mirror(
-    paths: Paths, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The host's apt, if it has one, knows nothing of Debian."""
-    monkeypatch.setattr(rootfs, "release", lambda: "")
-    monkeypatch.setattr(rootfs, "sources", lambda suite: pytest.fail("asked apt"))
-    rootfs.make(paths)
-    assert calls(paths)[0].endswith(f"{rootfs.ELSEWHERE} -")
 
 
 @pytest.mark.usefixtures("interruptible")
@@ -181,29 +155,46 @@ def test_ctrl_c_stops_both_and_the_next_run_makes_it(
     assert paths.rootfs.read_text() == "the root"
 
 
-def test_our_programs_are_not_part_of_it(paths: Paths) -> None:
-    rootfs.make(paths)
-    paths.bin.mkdir(parents=True)
-    (paths.bin / "lottery").touch()
-    rootfs.make(paths)
-    assert len(calls(paths)) == 1
-
-
 def test_failure_keeps_the_image_there_was(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     rootfs.make(paths)
     monkeypatch.setattr(rootfs, "OPTIONS", ("--include=nonsense",))
     monkeypatch.setenv("FAIL", "1")
-    with pytest.raises(LabError, match=r"no such package.*rootfs\.log") as caught:
-        rootfs.make(paths)
-    assert caught.value.exit_code == 1
-    assert paths.rootfs.read_text() == "the root"
-    assert not paths.rootfs.with_suffix(".part").exists()
     # And it is tried again, not taken for up to date.
-    with pytest.raises(LabError):
-        rootfs.make(paths)
+    for _ in range(2):
+        with pytest.raises(LabError, match=r"no such package.*rootfs\.log") as caught:
+            rootfs.make(paths)
+        assert caught.value.exit_code == 1
+        assert paths.rootfs.read_text() == "the root"
+        assert not paths.rootfs.with_suffix(".part").exists()
 
 
 def test_without_mmdebstrap_it_says_so(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(LabError, match="no mmdebstrap: run make deps first"):
         rootfs.make(paths)
+
+
+def test_an_image_needs_a_kernel_that_starts_its_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root has it registered, others are told."""
+    said: list[str] = []
+
+    def told(argv: Sequence[str]) -> str:
+        said.append(argv[0])
+        return ""
+
+    monkeypatch.setattr(rootfs, "_output", told)
+    rootfs.emulate(tmp_path)
+    monkeypatch.setattr(rootfs, "ARCH", OTHER)
+    for user, words, run in (
+        (1000, f"starts no programs of {OTHER.machine}", []),
+        (0, "update-binfmts --enable", ["mount", "update-binfmts"]),
+    ):
+        monkeypatch.setattr("os.geteuid", lambda user=user: user)
+        with pytest.raises(LabError, match=words):
+            rootfs.emulate(tmp_path)
+        assert said == run
+    (tmp_path / f"qemu-{OTHER.machine}").touch()
+    rootfs.emulate(tmp_path)
+    assert len(said) == 2
