@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Files of the root image for a guest without it."""
+"""What a guest consists of: initramfs, modules, files of the root image, file systems."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from lab import LabError
 from lab.arch import ARCH
-from lab.guest import image
+from lab.guest import extents, image, places, protocol
 from lab.guest.boot import Boot, Program
+from lab.guest.initrd import build, character_device, directory, file, pack
 from lab.guest.machine import Machine
+from lab.guest.mkfs import Mkfs
 from lab.paths import Paths
+from lab.tree import modules
+from tests.host.checkouts import TOP, environment, ran, script
 
 DESCRIPTION = """\
 dir / 0755 0 0
@@ -26,32 +34,25 @@ slink round 0777 0 0 about
 slink about 0777 0 0 round
 file usr/bin/hackbench 0755 0 0
 """
+# It stands for a program of the image.
 PROGRAM = Path("/bin/true")
-"""What stands for a program of the image."""
 
 
 @pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    """With a root image, and in the PATH a reader that knows one file of it."""
-    paths = Paths(top=tmp_path, out=tmp_path)
-    paths.rootfs.touch()
-    return paths
-
-
-@pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = tmp_path / image.READER
-    (tmp_path / "description").write_text(DESCRIPTION)
-    script.write_text(
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    """With a root image, and in the PATH a reader that knows some files of it."""
+    script(
+        tmp_path / image.READER,
         "#!/bin/sh\n"
-        f'case "$1 $2" in\n"--describe "*) cat {tmp_path}/description ;;\n'
+        f'case "$1 $2" in\n"--describe "*) echo "{DESCRIPTION}" ;;\n'
         '"--cat usr/lib/arch/ld.so") echo loader ;;\n'
         f'"--cat usr/bin/hackbench") cat {PROGRAM} ;;\n'
         '"--cat usr/lib/x86_64-linux-gnu/"* | "--cat usr/lib64/"*) echo library ;;\n'
-        '*) echo "no $2" >&2; exit 1 ;;\nesac\n'
+        '*) echo "no $2" >&2; exit 1 ;;\nesac\n',
     )
-    script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    (tmp_path / "rootfs.sqfs").touch()
+    return Paths(top=tmp_path, out=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -69,35 +70,24 @@ def test_links_are_followed(name: str, file: str) -> None:
     assert image.resolve(name, image.links(DESCRIPTION)) == file
 
 
-def test_a_circle_is_refused() -> None:
-    with pytest.raises(LabError, match="root image: round: too many symbolic links"):
-        image.resolve("round", image.links(DESCRIPTION))
-
-
-@pytest.mark.usefixtures("reader")
-def test_a_file_is_taken_under_the_name_that_was_asked_for(paths: Paths, tmp_path: Path) -> None:
-    """And can be executed: a program, its loader, its libraries."""
-    found = image.extra(paths, ("lib64/ld.so",), tmp_path / "log")
-    assert list(found) == ["lib64/ld.so"]
-    assert found["lib64/ld.so"].read_text() == "loader\n"
-    assert found["lib64/ld.so"].stat().st_mode & 0o777 == 0o755
-
-
-@pytest.mark.usefixtures("reader")
 def test_libraries_come_with_their_program(paths: Paths, tmp_path: Path) -> None:
-    """By the name under which the loader looks for them; what is no program has none."""
+    """Each under the name by which it is looked for, and to be executed."""
     libraries = image.libraries(PROGRAM)
     assert f"{ARCH.libraries}/libc.so.6" in libraries
-    found = image.extra(paths, ("usr/bin/hackbench",), tmp_path / "log")
-    assert set(found) == {"usr/bin/hackbench", *libraries}
+    found = image.extra(paths, ("usr/bin/hackbench", "lib64/ld.so"), tmp_path / "log")
+    assert set(found) == {"usr/bin/hackbench", "lib64/ld.so", *libraries}
+    assert found["lib64/ld.so"].read_text() == "loader\n"
+    assert found["lib64/ld.so"].stat().st_mode & 0o777 == 0o755
+    # What is no program has none.
     assert image.libraries(Path(__file__)) == []
 
 
-@pytest.mark.usefixtures("reader")
 def test_what_is_not_in_the_image_is_named(paths: Paths, tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"--cat usr/bin/none: no usr/bin/none") as caught:
         image.extra(paths, ("usr/bin/none",), tmp_path / "log")
     assert caught.value.exit_code == 1
+    with pytest.raises(LabError, match="root image: round: too many symbolic links"):
+        image.resolve("round", image.links(DESCRIPTION))
 
 
 def test_no_image_and_no_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,3 +108,148 @@ def test_a_guest_with_the_image_needs_no_file_of_it() -> None:
     assert Boot("with", Machine(), tuple(programs)).image == ()
     without = Boot("without", Machine(root=False), tuple(programs))
     assert without.image == ("lib/a", "bin/x", "bin/y")
+
+
+def headers(archive: bytes) -> dict[str, list[int]]:
+    """The thirteen numbers of each member by its name."""
+    found: dict[str, list[int]] = {}
+    offset = 0
+    while True:
+        assert archive[offset : offset + 6] == b"070701"
+        fields = [int(archive[offset + 6 + 8 * i : offset + 14 + 8 * i], 16) for i in range(13)]
+        start = offset + 110
+        name = archive[start : start + fields[11] - 1].decode()
+        if name == "TRAILER!!!":
+            return found
+        found[name] = fields
+        data = (start + fields[11] + 3) // 4 * 4
+        offset = (data + fields[6] + 3) // 4 * 4
+
+
+def test_members(built: Paths, tmp_path: Path) -> None:
+    """With their modes; the folder of each comes first, or the kernel loses it."""
+    data = tmp_path / "data"
+    data.touch(0o700)
+    archive = build(built, "a plan", {"lab/new/deep/file": data, "lab/data": built.init})
+    members = headers(archive)
+    modes = {name: f"{fields[1]:o}" for name, fields in members.items()}
+    assert modes["init"] == modes["lab/bin/lottery"] == modes["lab/new/deep/file"] == "100755"
+    assert modes["lab/new"] == modes["lab/new/deep"] == "40755" and modes["lab/data"] == "100644"
+    assert members["lab/plan"][6] == len("a plan")
+    assert modes["dev/console"] == "20600" and members["dev/console"][9:11] == [5, 1]
+    names = list(members)
+    for name in names:
+        folder = name.rpartition("/")[0]
+        assert not folder or names.index(folder) < names.index(name)
+    if shutil.which("cpio"):
+        argv = ["cpio", "-t", "--quiet"]
+        listing = subprocess.run(argv, input=archive, capture_output=True, check=True)
+        assert listing.stdout.decode().split() == names
+
+
+def test_deterministic(built: Paths) -> None:
+    """Owner, time and the order of the directory leave no trace."""
+    (built.bin / "a-tool").write_bytes(b"a")
+    first = build(built, "plan")
+    for path in (built.init, built.bin / "lottery", built.bin / "a-tool"):
+        os.utime(path, (1, 1))
+    (built.bin / "a-tool").unlink()
+    (built.bin / "a-tool").write_bytes(b"a")
+    assert build(built, "plan") == first
+    for fields in headers(first).values():
+        assert fields[2:4] == [0, 0] and fields[5] == 0
+
+
+def test_members_are_in_the_order_of_their_names_and_once() -> None:
+    nodes = [file("b", b"1"), directory("a"), character_device("c", 1, 3)]
+    assert pack(nodes) == pack(reversed(nodes))
+    with pytest.raises(LabError, match="a is there twice"):
+        pack([file("a", b"1"), file("a", b"2")])
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Paths:
+    """It made one module of two that it knows of."""
+    paths = Paths(tmp_path, tmp_path / "out")
+    made = script(paths.kernel() / "drivers/net/e/e1000.ko", "code")
+    (paths.kernel() / "modules.order").write_text("drivers/net/e/e1000.o\nlib/lost.o\n")
+    script(paths.init, "init")
+    assert modules.find(paths, "guest", ["e1000"]) == {"e1000": made}
+    return paths
+
+
+def test_a_module_that_is_not_made_is_named(kernel: Paths) -> None:
+    for variant, name, known in (
+        ("guest", "e100", "e1000, lost"),
+        ("guest", "lost", "e1000, lost"),
+        ("debug", "e1000", "none"),
+    ):
+        words = rf"module {name} is missing \(built: {known}\): make kernel"
+        with pytest.raises(LabError, match=words) as refusal:
+            modules.find(kernel, variant, [name])
+        assert refusal.value.exit_code == 1
+    # What is, has its own name in the guest.
+    found = modules.find(kernel, "guest", ["e1000"])
+    archive = build(kernel, "", {protocol.module(name): file for name, file in found.items()})
+    assert b"lab/modules/e1000.ko\0" in archive and b"code" in archive
+    kernel.init.unlink()
+    with pytest.raises(LabError, match="init is missing: make userland"):
+        build(kernel, "")
+
+
+# Where each has its mark.
+MAGIC = {"xfs": (0, b"XFSB"), "btrfs": (0x10040, b"_BHRfS_M"), "f2fs": (0x400, b"\x10\x20\xf5\xf2")}
+
+
+@pytest.mark.parametrize("fs", [place.other for place in places.FILE_SYSTEMS], ids=MAGIC)
+def test_it_is_made_on_all_of_the_disk(fs: Mkfs, tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(b"what was there")
+    fs.make(image)
+    assert image.stat().st_size == fs.size_mb << 20
+    at, magic = MAGIC[fs.type]
+    with image.open("rb") as disk:
+        disk.seek(at)
+        assert disk.read(len(magic)) == magic
+    assert sum(len(data) for _, data in extents.extents(image)) < 16 << 20
+
+
+def test_what_mkfs_says_is_quoted(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"mkfs\.xfs: exit 1: .*") as caught:
+        Mkfs("xfs", 1).make(tmp_path / "image")
+    assert caught.value.exit_code == 1
+
+
+BUILT = ("init", "bin/lottery-bench", "libexec/wrais-times")
+
+
+def _copy(top: Path) -> Path:
+    """What userland/ needs, in another folder."""
+    shutil.copytree(TOP / "userland", top / "userland")
+    shutil.copytree(TOP / "modules/napi_livelock", top / "modules/napi_livelock")
+    shutil.copy(TOP / "paths.mk", top)
+    return top
+
+
+def _built(top: Path, out: Path) -> Paths:
+    """Some of the programs, made of the copy below top."""
+    targets = [str(out / "userland" / name) for name in BUILT]
+    argv = ["make", "-s", "-j2", "-C", str(top / "userland"), f"O={out}", *targets]
+    done = ran(*argv, env=environment())
+    assert done.returncode == 0, done.stderr
+    return Paths(top, out)
+
+
+def _sums(paths: Paths) -> dict[str, str]:
+    found = {
+        name: hashlib.sha256((paths.userland / name).read_bytes()).hexdigest() for name in BUILT
+    }
+    return {**found, "initramfs": hashlib.sha256(build(paths, "mode\tplan\n")).hexdigest()}
+
+
+def test_programs_are_the_same_bytes_in_every_folder(tmp_path: Path) -> None:
+    """Where the sources lie, where the output goes, and when: the bytes do not tell."""
+    one, two = tmp_path / "one", tmp_path / "another/folder/with-a-longer-name"
+    first = _sums(_built(_copy(one), one / "build"))
+    second = _sums(_built(_copy(two), tmp_path / "out"))
+    assert first == second
