@@ -31,11 +31,7 @@ def stream(tmp_path: Path) -> Iterator[TextIO]:
 
 
 def test_a_boot_has_what_was_there_at_first(
-    built: Paths,
-    fake_qemu: str,
-    stream: TextIO,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    built: Paths, fake_qemu: str, stream: TextIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tests have put another QEMU in the path, stopped the clock and replaced a function."""
     for directory, program in (("bin", fake_qemu), ("other", "/bin/false")):
@@ -55,12 +51,17 @@ def test_a_boot_has_what_was_there_at_first(
     assert "recorded: 3/3 programs" in (tmp_path / "progress").read_text()
 
 
-def test_what_a_boot_raises(built: Paths, fake_machine: Machine, stream: TextIO) -> None:
-    """A line for a person comes through, with its exit code."""
+def test_what_a_boot_raises(
+    built: Paths, fake_machine: Machine, stream: TextIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line for a person comes through, with its exit code; a process that dies is no riddle."""
     built.init.unlink()
     with pytest.raises(LabError, match="init is missing") as raised:
         Apart(built, stream)(Boot("unbuilt", fake_machine, PROGRAMS))
     assert raised.value.exit_code == 1
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(LabError, match="recorded: its process ended with 1"):
+        Apart(built, stream)(Boot("recorded", fake_machine, PROGRAMS))
 
 
 @pytest.mark.usefixtures("interruptible")
@@ -88,12 +89,3 @@ def test_ctrl_c_ends_the_guest_without_a_traceback(built: Paths, fake_machine: M
     assert child.returncode == INTERRUPTED
     # The first result may not have been read yet.
     assert not said and re.fullmatch(rb"recorded: [01]/3 programs \(\d+ %\)\n", complaints)
-
-
-def test_a_process_that_dies(
-    built: Paths, fake_machine: Machine, stream: TextIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing to unpickle is no riddle."""
-    monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(LabError, match="recorded: its process ended with 1"):
-        Apart(built, stream)(Boot("recorded", fake_machine, PROGRAMS))

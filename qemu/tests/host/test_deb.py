@@ -2,7 +2,6 @@
 """Debian packages, as far as it takes no build: what goes in, and that it fits the programs."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -97,12 +96,7 @@ def test_completion_offers(tmp_path: Path, line: str, offered: str) -> None:
     program, *words = line.split(" ")
     script = tmp_path / program
     script.symlink_to(OURS.top / "userland/completion")
-    done = subprocess.run(
-        ["bash", "-c", COMPLETE, "bash", script, OURS.bin / program, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran("bash", "-c", COMPLETE, "bash", script, OURS.bin / program, *words)
     assert done.stdout.split() == offered.split(), done.stderr
 
 

@@ -12,6 +12,7 @@ from lab.__main__ import main
 from lab.matrix import Result
 from lab.paths import MATRIX, Paths
 from lab.tree import kconfig
+from tests.host.checkouts import script
 
 SESSION = """
 import os
@@ -35,15 +36,8 @@ def paths(tmp_path: Path) -> Paths:
         "qemu/tests/host/test_other.py": OTHERS,
     }
     for name, text in files.items():
-        path = tmp_path / "top" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        script(tmp_path / "top" / name, text)
     return Paths(tmp_path / "top", tmp_path / "out")
-
-
-def test_all_or_those_named_each_once() -> None:
-    assert matrix.choose([]) == MATRIX
-    assert matrix.choose(["up", "rt", "up"]) == ("rt", "up")
 
 
 @pytest.mark.parametrize("name", ["fast", "guest", "torture", "", "up rt"])
@@ -52,10 +46,9 @@ def test_an_unknown_name_is_refused_before_anything_is_built(
 ) -> None:
     """A kernel that is none of the matrix, too; the one with a good name is not built either."""
     monkeypatch.setattr(matrix, "build", lambda *args: pytest.fail("built"))
-    monkeypatch.setattr(matrix, "test", lambda *args: pytest.fail("tested"))
     assert main(["matrix", "rt", name]) == 2
-    said = capsys.readouterr().err
-    assert said == f"lab: MATRIX '{name}': allowed are {', '.join(MATRIX)}\n"
+    assert f"lab: MATRIX '{name}': allowed are" in capsys.readouterr().err
+    assert matrix.choose([]) == MATRIX and matrix.choose(["up", "rt", "up"]) == ("rt", "up")
 
 
 def test_each_fragment_changes_what_its_name_says() -> None:
@@ -69,28 +62,20 @@ def test_each_fragment_changes_what_its_name_says() -> None:
         **{"ext": "SCHED_CLASS_EXT", "kcsan": "KCSAN"},
     }
     assert {*has, *gets, *needs} == set(MATRIX)
-    assert all(symbol in matrix.COVERED for symbol in has.values())
+    assert {path.stem for path in (ours / "matrix").iterdir()} == set(MATRIX)
     for name, symbol in (has | needs).items():
         assert guest[symbol].value == "y"
         assert kconfig.merge(ours, kconfig.FRAGMENTS[name])[symbol].value is None
     for name, symbol in gets.items():
         assert symbol not in guest
         assert kconfig.merge(ours, kconfig.FRAGMENTS[name])[symbol].value == "y"
-    assert {"CONFIG_SCHED_CORE=y", "CONFIG_NO_HZ_FULL=y"} <= set(matrix.covered(ours))
-
-
-def test_there_is_no_fragment_that_is_not_in_the_matrix() -> None:
-    ours = Paths.from_env({}).configs
-    assert {path.stem for path in (ours / "matrix").iterdir()} == set(MATRIX)
 
 
 def test_one_that_fails_does_not_keep_the_others_from_running(
     paths: Paths, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One is not built, one fails, one passes: a line for each, and what was left out."""
-    image = paths.kernel("up") / "vmlinux"
-    image.parent.mkdir(parents=True)
-    image.write_bytes(b"x" * 3 * 2**20)
+    script(paths.kernel("up") / "vmlinux", "x" * 3 * 2**20)
 
     def build(name: str) -> None:
         if name == "rt":
@@ -106,15 +91,11 @@ def test_one_that_fails_does_not_keep_the_others_from_running(
     capsys.readouterr()
     assert matrix.report(results) == 1
     lines = capsys.readouterr().out.strip().splitlines()
-    assert lines == [
-        "left out: up: test_program[smp]: needs 4 CPUs, kernel-up has 1",
-        "rt         failed  0 tests, 0 left out; built in 0 s (0 MB), tested in 0 s: "
-        "kernel-rt: CONFIG_PREEMPT_RT=y (rt.config:6): is not set",
-        "up         passed  37 tests, 1 left out; built in 0 s (3 MB), tested in 0 s",
-        "hz250      failed  40 tests, 0 left out; built in 0 s (0 MB), tested in 0 s: "
-        "test_console[kunit]",
-        "1 of 3 configurations passed; their objects take 3 MB",
-    ]
+    assert lines[0] == "left out: up: test_program[smp]: needs 4 CPUs, kernel-up has 1"
+    wanted = ["rt failed", "up passed", "hz250 failed"]
+    assert [" ".join(line.split()[:2]) for line in lines[1:4]] == wanted
+    assert "kernel-rt: CONFIG_PREEMPT_RT=y" in lines[1] and "built in 0 s (3 MB)" in lines[2]
+    assert lines[3].endswith("test_console[kunit]") and lines[4].startswith("1 of 3")
 
 
 def test_good_only_if_all_passed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,23 +104,19 @@ def test_good_only_if_all_passed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 of 2 configurations passed" in capsys.readouterr().out
 
 
+LACKS = {"FAKE_LACKS": "lottery-smp"}
+SKIPPED = ("test_program[lottery-smp]: needs 4 CPUs",)
+
+
 @pytest.mark.parametrize(
-    ("environ", "words", "why", "tests", "skipped"),
+    ("environ", "words", "result"),
     [
-        ({}, "", "", 2, ()),
-        ({}, "kunit", "", 1, ()),
-        ({"FAKE_FAILS": "lottery-smp"}, "", "test_program[lottery-smp]", 2, ()),
-        (
-            {"FAKE_LACKS": "lottery-smp"},
-            *("", "", 1),
-            ("test_program[lottery-smp]: needs 4 CPUs",),
-        ),
-        (
-            {"FAKE_LACKS": "lottery-smp"},
-            *("smp", "nothing was tested", 0),
-            ("test_program[lottery-smp]: needs 4 CPUs",),
-        ),
-        ({}, "no-such-test", "pytest: exit 5", 0, ()),
+        ({}, "", Result("rt", "", 2)),
+        ({}, "kunit", Result("rt", "", 1)),
+        ({"FAKE_FAILS": "lottery-smp"}, "", Result("rt", "test_program[lottery-smp]", 2)),
+        (LACKS, "", Result("rt", "", 1, SKIPPED)),
+        (LACKS, "smp", Result("rt", "nothing was tested", 0, SKIPPED)),
+        ({}, "no-such-test", Result("rt", "pytest: exit 5", 0)),
     ],
 )
 def test_verdict(
@@ -147,14 +124,12 @@ def test_verdict(
     monkeypatch: pytest.MonkeyPatch,
     environ: dict[str, str],
     words: str,
-    why: str,
-    tests: int,
-    skipped: tuple[str, ...],
+    result: Result,
 ) -> None:
     """What pytest says of the shortened tests with that kernel, and of no others."""
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert matrix.test(paths, "rt", words) == Result("rt", why, tests, skipped)
+    assert matrix.test(paths, "rt", words) == result
 
 
 def test_a_session_that_dies_has_failed() -> None:

@@ -15,6 +15,7 @@ from lab import LabError, mutants
 from lab.host.overlay import overlay, refusal
 from lab.mutants import Kind, Mutant, Verdict
 from lab.paths import Paths
+from tests.host.checkouts import script
 from tests.host.fake_kernel import snapshot
 
 WHY_NOT = refusal()
@@ -60,19 +61,13 @@ source = os.path.join(os.environ["LAB_OUT"], source) if source else "modules/sou
 shutil.copyfile(source, os.path.join(os.environ["LAB_OUT"], name))
 """
 FILES = {
-    "top/value": "1\n",
-    "top/other": "1\n",
-    "top/modules/source": "1\n",
-    "top/userland/source": "1\n",
+    **dict.fromkeys(("top/value", "top/other", "top/modules/source", "top/userland/source"), "1\n"),
+    **dict.fromkeys(("out/linux/source", "out/program", "out/image", "out/module"), "1\n"),
     "top/userland/Makefile": "all:\n\t@! grep -q 3 source\n\t@cp source $(O)/program\n",
     "top/qemu/pyproject.toml": "[tool.pytest.ini_options]\n",
     "top/qemu/lab/__init__.py": "class LabError(Exception):\n    pass\n",
     "top/qemu/lab/__main__.py": LAB,
     "top/qemu/tests/test_fake.py": TESTS,
-    "out/linux/source": "1\n",
-    "out/program": "1\n",
-    "out/image": "1\n",
-    "out/module": "1\n",
 }
 
 
@@ -80,59 +75,36 @@ FILES = {
 def paths(tmp_path: Path) -> Paths:
     """A checkout whose kernel, modules and programs are a digit each."""
     for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        script(tmp_path / name, text)
     return Paths(tmp_path / "top", tmp_path / "out")
 
 
 def fault(**other: object) -> dict[str, object]:
     """A table: the value is 2. What is None in `other` is not there."""
-    usual = {
-        "what": "It is 2.",
-        "caught_by": "test_value",
-        "file": "value",
-        "before": "1",
-        "after": "2",
-    }
-    return {key: value for key, value in {**usual, **other}.items() if value is not None}
+    usual = {"what": "It is 2.", "caught_by": "test_value", "file": "value"}
+    table = {**usual, "before": "1", "after": "2", **other}
+    return {key: value for key, value in table.items() if value is not None}
 
 
-def planted(paths: Paths, table: dict[str, object]) -> Mutant:
+def planted(table: dict[str, object]) -> Mutant:
     """The mutant s/m of this table."""
-    path = paths.qemu / "tests/mutants/s.toml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    also = table.get("also", [])
-    lines = [f"{key} = {json.dumps(value)}" for key, value in table.items() if key != "also"]
-    for change in also if isinstance(also, list) else []:
-        lines += ["[[m.also]]", *(f"{key} = {json.dumps(value)}" for key, value in change.items())]
-    path.write_text("\n".join(["[m]", *lines, ""]))
-    (mutant,) = mutants.load(paths)
-    return mutant
+    return Mutant.parse("s/m", table)
 
 
 def test_a_table_says_everything(paths: Paths) -> None:
-    mutant = planted(paths, fault(file="linux/value", caught_by="a and not b", short=True))
-    assert mutant.name == "s/m" and mutant.what == "It is 2."
-    assert (mutant.kind, mutant.caught_by) == (Kind.KERNEL, "a and not b")
-    assert mutant.path(paths) == paths.linux / "value" and mutant.changes == (("1", "2"),)
-    assert mutant.short and not mutant.often
-
-
-@pytest.mark.parametrize(
-    ("file", "kind"),
-    [
-        ("linux/block/bio.c", Kind.KERNEL),
-        ("modules/sched_lottery/list.c", Kind.KERNEL),
-        ("modules/napi_livelock/rx.c", Kind.MODULE),
-        ("modules/napi_livelock/governor/hot.c", Kind.KERNEL),
-        ("userland/lib/args.c", Kind.PROGRAM),
-        ("qemu/lab/run.py", Kind.LAB),
-    ],
-)
-def test_the_file_says_what_is_built(paths: Paths, file: str, kind: Kind) -> None:
-    assert planted(paths, fault(file=file)).kind == kind
-    assert planted(paths, fault(file=file, kind="lab")).kind == Kind.LAB
+    text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in fault(short=True).items())
+    file = script(paths.qemu / "tests/mutants/s.toml", f"[m]\n{text}\n")
+    (mutant,) = mutants.load(paths)
+    assert mutant == planted(fault(short=True)) and mutant.short and not mutant.often
+    assert (mutant.name, mutant.changes) == ("s/m", (("1", "2"),))
+    assert planted(fault(file="linux/value")).path(paths) == paths.linux / "value"
+    # The longest folder that fits says what is built again.
+    for name, kind in (("modules/a.c", "kernel"), ("modules/napi_livelock/rx.c", "module")):
+        assert planted(fault(file=name)).kind == kind
+        assert planted(fault(file=name, kind="lab")).kind == Kind.LAB
+    file.write_text("prose\n")
+    with pytest.raises(LabError, match=r"s\.toml: "):
+        mutants.load(paths)
 
 
 @pytest.mark.parametrize(
@@ -147,19 +119,10 @@ def test_the_file_says_what_is_built(paths: Paths, file: str, kind: Kind) -> Non
         (fault(short=False), "'short' is true or not there"),
     ],
 )
-def test_a_table_with_a_fault_is_refused(
-    paths: Paths, table: dict[str, object], words: str
-) -> None:
+def test_a_table_with_a_fault_is_refused(table: dict[str, object], words: str) -> None:
     with pytest.raises(LabError) as caught:
-        planted(paths, table)
+        planted(table)
     assert words in str(caught.value)
-
-
-def test_what_is_no_table_is_refused(paths: Paths) -> None:
-    planted(paths, fault())
-    (paths.qemu / "tests/mutants/s.toml").write_text("prose\n")
-    with pytest.raises(LabError, match=r"s\.toml: "):
-        mutants.load(paths)
 
 
 @needs_mounts
@@ -171,16 +134,11 @@ def test_what_is_no_table_is_refused(paths: Paths) -> None:
         (fault(file="linux/source", caught_by="test_image"), Verdict.CAUGHT, "test_image"),
         (
             fault(file="modules/source", kind="module", caught_by="test_module"),
-            Verdict.CAUGHT,
-            "test_module",
+            *(Verdict.CAUGHT, "test_module"),
         ),
         (fault(file="userland/source", caught_by="test_program"), Verdict.CAUGHT, "program"),
         # Not built again: only the tests of what is read as it is can see it.
-        (
-            fault(file="userland/source", kind="lab", caught_by="test_program"),
-            Verdict.MISSED,
-            "",
-        ),
+        (fault(file="userland/source", kind="lab", caught_by="test_program"), Verdict.MISSED, ""),
         (fault(caught_by="test_short", short=True), Verdict.CAUGHT, "short"),
         (fault(caught_by="test_short"), Verdict.MISSED, ""),
         (fault(before="5"), Verdict.ERROR, "does not fit"),
@@ -197,34 +155,32 @@ def test_what_is_no_table_is_refused(paths: Paths) -> None:
 )
 def test_verdicts(paths: Paths, table: dict[str, object], verdict: Verdict, words: str) -> None:
     """And the checkout and $(O) are as before, but for the log."""
-    mutant = planted(paths, table)
+    mutant = planted(table)
     before = snapshot(paths.top) | snapshot(paths.linux)
     result = mutants.try_mutant(paths, mutant)
     assert (result.name, result.kind, result.verdict) == ("s/m", mutant.kind, verdict)
     assert words in ", ".join(result.by) + result.reason
     assert result.by or verdict is not Verdict.CAUGHT
     assert snapshot(paths.top) | snapshot(paths.linux) == before
-    assert [(paths.out / name).read_text() for name in ("program", "image", "module")] == [
-        "1\n"
-    ] * 3
+    assert all((paths.out / name).read_text() == "1\n" for name in ("program", "image", "module"))
     assert (paths.logs / "mutants/s-m.log").read_text().startswith("$ ")
 
 
 @needs_mounts
 def test_tests_that_fail_anyway_prove_nothing(paths: Paths) -> None:
-    good = planted(paths, fault())
+    good = planted(fault())
     mutants.verify(paths, [good])
-    bad = planted(paths, fault(caught_by="test_hurt", short=True))
+    bad = planted(fault(caught_by="test_hurt", short=True))
     with pytest.raises(LabError, match="without a mutant, too: test_hurt: assert 0"):
         mutants.verify(paths, [good, bad])
 
 
 @needs_mounts
 def test_a_run_that_hangs_is_ended(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = paths.qemu / "tests/test_slow.py"
-    slow.write_text("import signal\ndef test_slow():\n    signal.pause()\n")
+    text = "import signal\ndef test_slow():\n    signal.pause()\n"
+    script(paths.qemu / "tests/test_slow.py", text)
     monkeypatch.setattr(mutants, "TEST_S", 3)
-    result = mutants.try_mutant(paths, planted(paths, fault(caught_by="test_slow")))
+    result = mutants.try_mutant(paths, planted(fault(caught_by="test_slow")))
     assert (result.verdict, result.reason) == (Verdict.ERROR, "no end within 3 s")
 
 
@@ -233,14 +189,14 @@ def test_an_output_directory_inside_the_checkout(paths: Paths) -> None:
     """The usual one: what is written there is private as well."""
     inside = Paths(paths.top, paths.top / "build")
     paths.out.rename(inside.out)
-    mutant = planted(inside, fault(file="userland/source", caught_by="test_program"))
+    mutant = planted(fault(file="userland/source", caught_by="test_program"))
     assert mutants.try_mutant(inside, mutant).verdict is Verdict.CAUGHT
     assert (inside.out / "program").read_text() == "1\n"
 
 
 @needs_mounts
 def test_links_out_of_the_output_directory_are_refused(paths: Paths, tmp_path: Path) -> None:
-    mutant = planted(paths, fault())
+    mutant = planted(fault())
     paths.linux.rename(tmp_path / "shared")
     paths.linux.symlink_to(tmp_path / "shared")
     with pytest.raises(LabError, match="a mutant would be written there"):
@@ -269,14 +225,14 @@ def test_an_overlay_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     place, fifo = tmp_path / "place", tmp_path / "fifo"
     place.mkdir()
     os.mkfifo(fifo)
-    script = (
+    text = (
         "import os, sys; from pathlib import Path; from lab.host.overlay import overlay\n"
         "place, fifo = Path(sys.argv[1]), sys.argv[2]\n"
         "with overlay([place]) as view:\n"
         "    said = f'echo $$ {view.scratch} >{fifo}; exec sleep 600'\n"
         "    view.run(['sh', '-c', said], place, place / 'log', dict(os.environ), 600)\n"
     )
-    argv = [sys.executable, "-c", script, str(place), str(fifo)]
+    argv = [sys.executable, "-c", text, str(place), str(fifo)]
     child = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
     pid, scratch = fifo.read_text().split()
     assert Path(scratch).exists()
@@ -287,24 +243,22 @@ def test_an_overlay_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
         os.kill(int(pid), 0)
 
 
-def test_scratch_below_what_it_covers_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_scratch_below_what_it_covers_and_no_mounts_are_refused(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(LabError, match="TMPDIR must not be below"), overlay([tmp_path]):
+    monkeypatch.setattr("tempfile.tempdir", str(paths.out))
+    before = sorted(paths.out.iterdir())
+    with pytest.raises(LabError, match="TMPDIR must not be below"), overlay([paths.out]):
         pass
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_mounts_there_is_one_line(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sorted(paths.out.iterdir()) == before
     monkeypatch.setenv("PATH", "/nonexistent")
     assert "No such file" in refusal()
     with pytest.raises(LabError, match="mutants need private mounts: "):
-        mutants.try_mutant(paths, planted(paths, fault()))
+        mutants.try_mutant(paths, planted(fault()))
 
 
 def test_mutants_are_chosen_by_name_and_folder(paths: Paths) -> None:
-    first = planted(paths, fault())
+    first = planted(fault())
     other = Mutant("t/n", "It is 2.", Kind.LAB, "test_value", first.file, first.changes)
     known = [first, other]
     assert mutants.choose(known, []) == known
@@ -317,9 +271,5 @@ def test_mutants_are_chosen_by_name_and_folder(paths: Paths) -> None:
 def test_the_report_counts(capsys: pytest.CaptureFixture[str]) -> None:
     caught = mutants.Result("s/m", Kind.LAB, Verdict.CAUGHT, ("test_value",), "assert", 1, 2)
     missed = mutants.Result("s/longer", Kind.KERNEL, Verdict.MISSED, (), "its tests passed", 60, 4)
-    assert mutants.report([caught]) == 0
-    assert mutants.report([caught, missed]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert "s/m       lab      caught      3 s  test_value" in lines
-    assert "s/longer  kernel   missed     64 s  its tests passed" in lines
-    assert lines[-1] == "1 of 2 mutants caught"
+    assert mutants.report([caught]) == 0 and mutants.report([caught, missed]) == 1
+    assert capsys.readouterr().out.endswith("1 of 2 mutants caught\n")

@@ -14,19 +14,12 @@ from lab.guest.boot import Boot, Program
 from lab.guest.ktap import Stream
 from lab.native import run_here
 from lab.paths import Paths
+from tests.host.checkouts import script
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(top=tmp_path, out=tmp_path / "build")
-
-
-def tool(paths: Paths, script: str) -> None:
+def tool(paths: Paths, text: str) -> None:
     """A program of ours."""
-    paths.bin.mkdir(parents=True, exist_ok=True)
-    file = paths.bin / "tool"
-    file.write_text(f"#!/bin/sh\n{script}\n")
-    file.chmod(0o755)
+    script(paths.bin / "tool", f"#!/bin/sh\n{text}\n")
 
 
 def host(*programs: Program) -> Boot:
@@ -43,12 +36,14 @@ def test_ours_and_those_of_others(paths: Paths) -> None:
     log = Stream()
     log.feed((paths.logs / "result.ktap").read_bytes())
     document = log.close()
-    assert [(c.name, c.output) for c in document.cases] == [("a", ["x", "y"]), ("b", ["peer b"])]
+    assert [case.output for case in document.cases] == [["x", "y"], ["peer b"]]
     assert not document.errors
 
 
 def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(paths: Paths) -> None:
-    """As in a guest: what it measured is there, and judged."""
+    """As in a guest: what it measured is there, and judged. Without the tool there is none."""
+    with pytest.raises(LabError, match="tool is missing: make userland"):
+        run_here(paths, host(Program("a", ("tool",))), {}, paths.logs)
     tool(paths, "echo '{}'; echo tool: too slow >&2; exit 1")
     result = run_here(paths, host(Program("a", ("tool",))), {}, paths.logs)
     assert result.programs[0].output == ["{}"]
@@ -86,7 +81,7 @@ def test_hogs_are_there_as_long_as_their_program(paths: Paths) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "timeout_s", "words"),
+    ("text", "timeout_s", "words"),
     [
         ("echo tool: no luck >&2; exit 1", 30, "a: exit 1: tool: no luck"),
         ("echo '{}'; echo tool: bad >&2; exit 2", 30, "a: exit 2: tool: bad"),
@@ -94,15 +89,8 @@ def test_hogs_are_there_as_long_as_their_program(paths: Paths) -> None:
         ("exec sleep 60", 1, "a: no end after 1 s"),
     ],
 )
-def test_a_program_that_fails_is_named(
-    paths: Paths, script: str, timeout_s: int, words: str
-) -> None:
-    tool(paths, script)
+def test_a_program_that_fails_is_named(paths: Paths, text: str, timeout_s: int, words: str) -> None:
+    tool(paths, text)
     with pytest.raises(LabError, match=words) as caught:
         run_here(paths, host(Program("a", ("tool",), timeout_s)), {}, paths.logs)
     assert caught.value.exit_code == 1
-
-
-def test_a_program_that_is_not_there(paths: Paths) -> None:
-    with pytest.raises(LabError, match="tool is missing: make userland"):
-        run_here(paths, host(Program("a", ("tool",))), {}, paths.logs)

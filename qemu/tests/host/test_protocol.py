@@ -14,50 +14,27 @@ TOP = Paths.from_env().top
 HEADER = TOP / protocol.HEADER
 
 
-@pytest.fixture
-def words(tmp_path: Path) -> protocol.Protocol:
-    """A header with one of each."""
+def test_what_is_missing_is_named_with_its_header(tmp_path: Path) -> None:
+    """A blank at the end of a text belongs to it; a guard has no value, and a sum is no number."""
     header = tmp_path / "words.h"
-    header.write_text(
-        "#ifndef GUARD\n#define GUARD\n\n/* A text. */\n"
-        '#define TEXT\t"a b "\n#define NUMBER\t4\n#define SUM\t(1 + 2)\n#endif\n'
-    )
-    return protocol.Protocol(header)
-
-
-def test_kinds(words: protocol.Protocol) -> None:
-    """A blank at the end of a text belongs to it."""
+    with pytest.raises(LabError, match=r"words\.h: No such file or directory"):
+        protocol.Protocol(header)
+    header.write_text('#define GUARD\n#define TEXT\t"a b "\n#define NUMBER\t4\n#define SUM\t(1)\n')
+    words = protocol.Protocol(header)
     assert words.text("TEXT") == "a b " and words.number("NUMBER") == 4
+    for read, names in ((words.text, ("NUMBER", "GUARD", "X")), (words.number, ("TEXT", "SUM"))):
+        for name in names:
+            with pytest.raises(LabError, match=rf"words\.h: no (string|number) {name} in it"):
+                read(name)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [("text", "NUMBER"), ("number", "TEXT"), ("text", "GUARD"), ("number", "SUM"), ("text", "X")],
-)
-def test_missing(words: protocol.Protocol, kind: str, name: str) -> None:
-    """One line names the header and the word."""
-    with pytest.raises(LabError, match=rf"words\.h: no (string|number) {name} in it"):
-        getattr(words, kind)(name)
-
-
-def test_no_header(tmp_path: Path) -> None:
-    """A checkout that is not whole."""
-    with pytest.raises(LabError, match=r"gone\.h: No such file or directory"):
-        protocol.Protocol(tmp_path / "gone.h")
-
-
-def test_every_define_is_read() -> None:
-    """What the header defines beside its guard has a name here, with that value."""
-    defines = re.findall(r"^#define (\w+)\t(.+)$", HEADER.read_text(), re.MULTILINE)
+def test_each_word_is_read_and_repeated_nowhere() -> None:
+    defines = dict(re.findall(r"^#define (\w+)\t(.+)$", HEADER.read_text(), re.MULTILINE))
     assert len(defines) > 10
-    for name, value in defines:
+    for name, value in defines.items():
         assert str(getattr(protocol, name)) == value.strip().strip('"')
-
-
-@pytest.mark.parametrize("name", ["RESULTS_DONE", "COMMAND_EXIT", "GAVE_UP", "RESULT_PORT"])
-def test_one_place(name: str) -> None:
-    """No source repeats the words."""
-    word = getattr(protocol, name)
     sources = [*TOP.glob("userland/**/*.[ch]"), *TOP.glob("qemu/lab/**/*.py")]
-    holders = [path for path in sources if f'{word}"' in path.read_text().replace("'", '"')]
-    assert len(sources) > 100 and holders == [HEADER]
+    texts = {path: path.read_text().replace("'", '"') for path in sources}
+    for name in ("RESULTS_DONE", "COMMAND_EXIT", "GAVE_UP", "RESULT_PORT"):
+        word = getattr(protocol, name)
+        assert [path for path, text in texts.items() if f'{word}"' in text] == [HEADER]

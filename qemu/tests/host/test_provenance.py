@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What figures depend on is found, and changes when it does."""
+"""What figures and tests depend on is found, and changes when it does."""
 
+import hashlib
 import json
 import subprocess
 from datetime import UTC, date, datetime
@@ -11,7 +12,9 @@ import pytest
 from lab.paths import Paths
 from lab.report import provenance
 from lab.report.provenance import UNKNOWN
+from tests.host.checkouts import script
 from tests.host.fake_kernel import patch, set_series
+from tests.identity import header
 
 
 @pytest.fixture
@@ -20,12 +23,13 @@ def paths(tmp_path: Path) -> Paths:
     paths = Paths(tmp_path / "top", tmp_path / "top/build")
     paths.patches.mkdir(parents=True)
     set_series(paths, {"1.patch": patch()})
-    (paths.modules / "sched_lottery").mkdir(parents=True)
-    (paths.modules / "sched_lottery/pool.c").write_text("int pool;\n")
-    (paths.kernel() / "include/config").mkdir(parents=True)
-    (paths.kernel() / "include/config/kernel.release").write_text("6.12.117\n")
-    (paths.kernel() / ".config").write_text('CONFIG_CC_VERSION_TEXT="gcc (Debian 1) 12.2.0"\n')
-    (paths.top / ".gitignore").write_text("/build/\n*.o\n")
+    for file, text in (
+        (paths.modules / "sched_lottery/pool.c", "int pool;\n"),
+        (paths.kernel() / "include/config/kernel.release", "6.12.117\n"),
+        (paths.kernel() / ".config", 'CONFIG_CC_VERSION_TEXT="gcc (Debian 1) 12.2.0"\n'),
+        (paths.top / ".gitignore", "/build/\n*.o\n"),
+    ):
+        script(file, text)
     git(paths, "init", "--quiet")
     commit(paths)
     return paths
@@ -49,12 +53,10 @@ def found(paths: Paths) -> provenance.Provenance:
 
 
 def test_everything_is_in_the_file(paths: Paths, tmp_path: Path) -> None:
-    qemu = tmp_path / "qemu"
-    qemu.write_text("#!/bin/sh\necho QEMU emulator version 7.2.22\necho Copyright\n")
-    qemu.chmod(0o755)
+    qemu = script(tmp_path / "qemu", "#!/bin/sh\necho QEMU 7.2.22\necho Copyright\n")
     told = json.loads(provenance.collect(paths, ["guest"], str(qemu), "max").json())
     assert len(told["commit"]) == 40 and told["dirty"] is False
-    assert told["qemu"] == "QEMU emulator version 7.2.22" and told["cpu"] == "max"
+    assert told["qemu"] == "QEMU 7.2.22" and told["cpu"] == "max"
     kernel = told["kernels"]["guest"]
     assert (kernel["release"], kernel["compiler"]) == ("6.12.117", "gcc (Debian 1) 12.2.0")
     assert date.fromisoformat(told["day"]) <= datetime.now(UTC).date()
@@ -84,25 +86,18 @@ def test_a_change_shows(paths: Paths, file: str, series: bool, dirty: bool) -> N
         assert found(paths).commit != before.commit and not found(paths).dirty
 
 
-def test_another_configuration_shows(paths: Paths) -> None:
-    before = found(paths).kernels["guest"]
+def test_another_configuration_or_image_shows(paths: Paths) -> None:
+    """Programs of the image are measured: another version of them, other figures."""
+    before = found(paths)
+    assert before.json() == found(paths).json() and before.image == UNKNOWN
     (paths.kernel() / ".config").write_text("CONFIG_MORE=y\n")
-    after = found(paths).kernels["guest"]
-    assert after.config != before.config and after.release == before.release
+    after, kernel = found(paths).kernels["guest"], before.kernels["guest"]
+    assert after.config != kernel.config and after.release == kernel.release
     assert after.compiler == UNKNOWN
-
-
-def test_another_root_image_shows(paths: Paths) -> None:
-    """Its programs are measured: another version of them, other figures."""
-    assert found(paths).image == UNKNOWN
     paths.rootfs.write_bytes(b"one")
-    before = found(paths).image
+    one = found(paths).image
     paths.rootfs.write_bytes(b"two")
-    assert UNKNOWN != before != found(paths).image != UNKNOWN
-
-
-def test_the_same_gives_the_same(paths: Paths) -> None:
-    assert found(paths).json() == found(paths).json()
+    assert UNKNOWN != one != found(paths).image != UNKNOWN
 
 
 def test_without_git_qemu_or_kernel_it_is_unknown(
@@ -118,3 +113,24 @@ def test_a_copy_inside_another_repository_has_no_commit(paths: Paths) -> None:
     inner = Paths(paths.top / "copy", paths.out)
     inner.patches.mkdir(parents=True)
     assert provenance.commit(inner.top) == (UNKNOWN, True)
+
+
+def test_each_part_of_what_is_tested_has_its_sum(built: Paths) -> None:
+    """By its bytes; a program by its name as well."""
+    before = header(built, "guest")
+    assert before[1].endswith(hashlib.sha256(built.init.read_bytes()).hexdigest())
+    files = (built.boot_image("guest"), built.init, built.bin / "lottery", built.rootfs)
+    for number, file in enumerate(files):
+        file.write_bytes(b"another")
+        after = header(built, "guest")
+        assert [i for i in range(4) if before[i] != after[i]] == [number]
+        before = after
+    other = script(built.bin / "more", "more")
+    before = header(built, "guest")
+    other.rename(built.bin / "moved")
+    assert header(built, "guest")[2] != before[2]
+    for file in built.bin.iterdir():
+        file.unlink()
+    built.rootfs.unlink()
+    missing = [line.endswith(": not built") for line in header(built, "debug")]
+    assert missing == [True, False, True, True]

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 """The verb run: one command with its exit code and clean output, and the dry run."""
 
+import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from lab import run as run_module
-from lab.__main__ import main
+from lab.__main__ import main, parse
 from lab.extras import Extras
 from lab.host.outdir import claim, launcher
 from lab.paths import Paths
 from lab.run import Request
+from tests.host.checkouts import ran
 
 
 @dataclass
@@ -40,12 +41,11 @@ def lab(
     capfd: pytest.CaptureFixture[str],
 ) -> Lab:
     """QEMU is the fake one, the environment says nothing."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "qemu-system-x86_64").symlink_to(fake_qemu)
-    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/qemu-system-x86_64").symlink_to(fake_qemu)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     monkeypatch.setenv("LAB_OUT", str(built.out))
-    for name in ("CPUS", "MEM", "LAB_KERNEL", "SHARE", "DISK", "NET", "GDB"):
+    for name in ("CPUS", "MEM", "PORTS", "LAB_KERNEL", "SHARE", "DISK", "NET", "GDB"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ACCEL", "tcg")
     return Lab(built, capfd)
@@ -61,16 +61,17 @@ def test_command(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--", "lottery", "-t", "300", "nproc"), b"lottery -t 300 nproc\n"),
-        (("nproc", "--all"), b"nproc --all\n"),
-        (("--", "sh", "-c", "echo $HOME; exit 7"), b"sh -c 'echo $HOME; exit 7'\n"),
-        (("--", "--", "odd"), b"-- odd\n"),
+        ("-- lottery -t 300 nproc", "lottery -t 300 nproc"),
+        ("nproc --all", "nproc --all"),
+        ("-- sh -c 'echo $HOME; exit 7'", "sh -c 'echo $HOME; exit 7'"),
+        ("-- -- odd", "-- odd"),
     ],
 )
-def test_words_stay_words(lab: Lab, words: tuple[str, ...], line: bytes) -> None:
+def test_words_stay_words(lab: Lab, words: str, line: str) -> None:
     """The launcher's way: what the shell here has cut, the shell there does not cut again."""
-    assert lab("--append", "fake.replay=command", *words)[0] == 7
-    assert b"\tsh\t-c\t" + line in (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
+    assert lab("--append", "fake.replay=command", *shlex.split(words))[0] == 7
+    there = (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
+    assert f"\tsh\t-c\t{line}\n".encode() in there
 
 
 def test_launcher_returns_the_status_of_the_command(lab: Lab) -> None:
@@ -80,16 +81,7 @@ def test_launcher_returns_the_status_of_the_command(lab: Lab) -> None:
     for name in ("pristine.json", "linux.json"):
         (paths.out / name).touch()
     claim(paths)
-    argv: list[str | Path] = [
-        launcher(paths),
-        "run",
-        "--append",
-        "fake.replay=command",
-        "--",
-        "exit",
-        "7",
-    ]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = ran(launcher(paths), "run", "--append", "fake.replay=command", "--", "exit", "7")
     assert (done.returncode, done.stdout, done.stderr) == (7, "hi\n", "")
 
 
@@ -111,10 +103,8 @@ def test_guest_that_fails(lab: Lab, words: str, why: str) -> None:
 
 def test_splats_are_told(lab: Lab) -> None:
     """A complaint of the kernel goes to standard error, the exit code stays."""
-    golden = "fake.replay=warn-command"
-    code, out, said = lab("--cmd", "true", "--append", golden)
-    assert (code, out) == (0, "fine\n")
-    assert said.startswith("lab: WARNING in command: ")
+    code, out, said = lab("--cmd", "true", "--append", "fake.replay=warn-command")
+    assert (code, out) == (0, "fine\n") and said.startswith("lab: WARNING in command: ")
 
 
 def option(command: str, name: str) -> str:
@@ -123,15 +113,16 @@ def option(command: str, name: str) -> str:
     return words[words.index(name) + 1]
 
 
-def test_dry_run(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command is printed, ready for a shell, and nothing is run or written."""
+def test_dry_run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is printed, ready for a shell; nothing is run, written, or has to be built."""
     monkeypatch.setenv("ACCEL", "")
     monkeypatch.setattr(run_module, "apply", None)
+    monkeypatch.setenv("LAB_OUT", str(tmp_path / "empty"))
     code, out, said = lab("--dry-run", "--cmd", "true")
-    assert (code, said) == (0, "")
-    assert option(out, "-accel") == "tcg,thread=single"
+    assert (code, said) == (0, "") and str(tmp_path / "empty/rootfs.sqfs") in out
+    assert option(out, "-accel") == "tcg,thread=single" and "e1000" not in out
     assert "console=ttyS0" in option(out, "-append")
-    assert not lab.paths.logs.exists()
+    assert not (tmp_path / "empty").exists()
 
 
 def test_what_a_person_adds(lab: Lab, tmp_path: Path) -> None:
@@ -145,14 +136,6 @@ def test_what_a_person_adds(lab: Lab, tmp_path: Path) -> None:
     assert option(out, "-m") == "3072" and "shift=3," in option(out, "-icount")
 
 
-def test_the_environment_adds_too(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As make passes it on; an empty variable is none."""
-    for name, text in {"GDB": "5678", "NET": "", "DISK": "", "SHARE": ""}.items():
-        monkeypatch.setenv(name, text)
-    out = lab("--dry-run")[1]
-    assert "tcp:127.0.0.1:5678" in out and "9p" not in out and "user," not in out
-
-
 def test_a_command_needs_what_was_asked_for(tmp_path: Path) -> None:
     """Where the network cannot be made ready, the command is not run."""
     name, *argv = Extras(network=True).wrapped(f": >{tmp_path}/ran")
@@ -163,91 +146,58 @@ def test_a_command_needs_what_was_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("env", "args", "shown"),
     [
-        (("--share", "/no/where"), "SHARE '/no/where': a directory of this machine is allowed"),
-        (("--disk", "tape"), "DISK 'tape': allowed are flash, seek, cloud, and behind a comma"),
-        (("--disk", "seek,ntfs"), "DISK 'seek,ntfs': allowed are flash, seek, cloud"),
-        (("--net", "bridge"), "NET 'bridge': allowed is user"),
-        (("--gdb", "80"), "GDB '80': allowed are 1, and a port from 1024 to 65535"),
-        (("--gdb", "yes"), "GDB 'yes': allowed are 1"),
+        ({"CPUS": "3"}, "", "-smp 3"),
+        ({"CPUS": "3"}, "--cpus 1", "-smp 1"),
+        ({"MEM": "512"}, "", "-m 512"),
+        ({"ACCEL": "icount"}, "", "-icount shift=0,sleep=on"),
+        ({"LAB_KERNEL": "debug"}, "", "-m 3072"),
+        # An empty variable is none.
+        ({"GDB": "5678", "NET": "", "DISK": "", "SHARE": ""}, "", "tcp:127.0.0.1:5678"),
+        ({"PORTS": "3"}, "--ports 2", "hubid=1"),
     ],
 )
-def test_what_cannot_be_added(lab: Lab, words: tuple[str, ...], why: str) -> None:
-    code, _, said = lab("--dry-run", *words)
-    assert code == 2 and why in said
-
-
-def test_dry_run_without_anything(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_environment_counts_unless_an_option_says_otherwise(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], args: str, shown: str
 ) -> None:
-    """Nothing has to be built for it."""
-    monkeypatch.setenv("LAB_OUT", str(tmp_path / "empty"))
-    code, out, _ = lab("--dry-run")
-    assert code == 0 and str(tmp_path / "empty" / "rootfs.sqfs") in out
-    assert not (tmp_path / "empty").exists()
-
-
-@pytest.mark.parametrize(
-    ("env", "args", "name", "value"),
-    [
-        ({"CPUS": "3"}, (), "-smp", "3"),
-        ({"CPUS": "3"}, ("--cpus", "1"), "-smp", "1"),
-        ({"MEM": "512"}, (), "-m", "512"),
-        ({"ACCEL": "icount"}, (), "-icount", "shift=0,sleep=on"),
-        ({"LAB_KERNEL": "debug"}, (), "-m", "3072"),
-    ],
-)
-def test_environment(
-    lab: Lab,
-    monkeypatch: pytest.MonkeyPatch,
-    env: dict[str, str],
-    args: tuple[str, ...],
-    name: str,
-    value: str,
-) -> None:
-    """CPUS, MEM, ACCEL and LAB_KERNEL count unless an option says otherwise."""
     for key, text in env.items():
         monkeypatch.setenv(key, text)
-    assert option(lab("--dry-run", *args)[1], name) == value
-
-
-def test_ports(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each port is two cards on a link; without it there are none."""
-    assert "e1000" not in lab("--dry-run")[1]
-    monkeypatch.setenv("PORTS", "3")
-    command = lab("--dry-run", "--ports", "2")[1]
-    assert command.count("e1000,netdev=") == 4
-    assert command.count("hubid=1") == 2
+    out = lab("--dry-run", *args.split())[1]
+    assert shown in out and "9p" not in out and "user," not in out
+    # Each port is two cards on a link.
+    assert out.count("e1000,netdev=") == (4 if "PORTS" in env else 0)
 
 
 @pytest.mark.parametrize(
     ("env", "args", "why"),
     [
-        ({"CPUS": "two"}, (), "CPUS 'two': a whole number is allowed"),
-        ({"CPUS": "0"}, (), "cpus 0: allowed are 1 to 8"),
-        ({"CPUS": "16"}, (), "cpus 16: allowed are 1 to 8"),
-        ({}, ("ls", "-l"), "--cmd and the words ls -l: one command is allowed"),
-        ({"MEM": "-1"}, (), "MEM '-1'"),
-        ({"ACCEL": "xen"}, (), "ACCEL 'xen': allowed are tcg, kvm, icount, auto"),
-        ({"PORTS": "9"}, (), "PORTS '9': allowed are 0 to 8"),
-        ({}, ("--ports", "99"), "PORTS '99': allowed are 0 to 8"),
-        ({}, ("--ports", "one"), "PORTS 'one': a whole number is allowed"),
-        ({}, ("--kernel", "old"), "kernel 'old': allowed are guest, debug, plain"),
-        ({}, ("--append", "'x"), "append ''x': No closing quotation"),
+        ({"CPUS": "two"}, "", "CPUS 'two': a whole number is allowed"),
+        ({"CPUS": "0"}, "", "cpus 0: allowed are 1 to 8"),
+        ({"CPUS": "16"}, "", "cpus 16: allowed are 1 to 8"),
+        ({}, "ls -l", "--cmd and the words ls -l: one command is allowed"),
+        ({"MEM": "-1"}, "", "MEM '-1'"),
+        ({"ACCEL": "xen"}, "", "ACCEL 'xen': allowed are tcg, kvm, icount, auto"),
+        ({"PORTS": "9"}, "", "PORTS '9': allowed are 0 to 8"),
+        ({}, "--ports 99", "PORTS '99': allowed are 0 to 8"),
+        ({}, "--ports one", "PORTS 'one': a whole number is allowed"),
+        ({}, "--kernel old", "kernel 'old': allowed are guest, debug, plain"),
+        ({}, "--append 'x", "append ''x': No closing quotation"),
+        ({}, "--share /no/where", "SHARE '/no/where': a directory of this machine is allowed"),
+        ({}, "--disk tape", "DISK 'tape': allowed are flash, seek, cloud, and behind a comma"),
+        ({}, "--disk seek,ntfs", "DISK 'seek,ntfs': allowed are flash, seek, cloud"),
+        ({}, "--net bridge", "NET 'bridge': allowed is user"),
+        ({}, "--gdb 80", "GDB '80': allowed are 1, and a port from 1024 to 65535"),
+        ({}, "--gdb yes", "GDB 'yes': allowed are 1"),
     ],
 )
 def test_refused(
-    lab: Lab,
-    monkeypatch: pytest.MonkeyPatch,
-    env: dict[str, str],
-    args: tuple[str, ...],
-    why: str,
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], args: str, why: str
 ) -> None:
     """Bad values: exit 2 and one line with the value and what is allowed."""
     for key, text in env.items():
         monkeypatch.setenv(key, text)
-    code, out, said = lab("--cmd", "true", *args)
+    code, out, said = lab("--cmd", "true", *args.split())
     assert (code, out) == (2, "")
     assert len(said.splitlines()) == 1 and why in said
 
@@ -259,20 +209,11 @@ def test_shell_needs_a_terminal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> No
     assert code == 2 and "a shell needs a terminal" in said
 
 
-def test_plan_of_a_shell(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_of_a_shell(built: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The guest's terminal is told what ours is like."""
-    asked: list[Request] = []
-    of: Callable[..., Request] = Request.of
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("LINES", "50")
-    monkeypatch.setenv("COLUMNS", "132")
-
-    def remember(*args: object) -> Request:
-        asked.append(of(*args))
-        return asked[-1]
-
-    monkeypatch.setattr(Request, "of", remember)
-    lab("--dry-run")
-    boot = asked[0].boot(lab.paths, asked[0].machine, tmp_path)
+    for name, text in (("TERM", "xterm"), ("LINES", "50"), ("COLUMNS", "132")):
+        monkeypatch.setenv(name, text)
+    request = Request.of(parse(["run"]), os.environ)
+    boot = request.boot(built, request.machine, tmp_path)
     assert "term\txterm\t50\t132\n" in boot.render()
     assert "export MANPATH" in boot.files["lab/shellrc"].read_text()
