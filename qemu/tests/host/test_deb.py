@@ -8,6 +8,7 @@ import pytest
 
 from lab import LabError, deb
 from lab.paths import Paths
+from tests.host.checkouts import ran
 
 OURS = Paths.from_env()
 EXAMPLES = OURS.top / "userland/debian/examples"
