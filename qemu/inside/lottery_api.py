@@ -104,7 +104,7 @@ def lower_given() -> None:
     refuse(0, partial(join, tickets=123), EPERM)
 
 
-def anybody(*ways: tuple[int, Callable[[], None]]) -> Test:
+def any_task(*ways: tuple[int, Callable[[], None]]) -> Test:
     """The test that unprivileged callers do that, each with so many tickets."""
     both = [partial(unprivileged, drop, *way) for drop in DROPS.values() for way in ways]
     return lambda _: [do() for do in both]
@@ -122,8 +122,8 @@ ACCEPTANCES: Tests = {
         *(to(attr(tickets=50, runtime=ns)) for ns in QUANTA)
     ),
     **{
-        f"a caller with {who}": steps(to(attr(), attr(size=size, tickets=99)), owned=77)
-        for who, size in (
+        f"a caller with {what}": steps(to(attr(), attr(size=size, tickets=99)), owned=77)
+        for what, size in (
             ("48 bytes gets derived tickets", VER0),
             ("56 bytes gets derived tickets", VER1),
             ("size 0 is one with 48 bytes", 0),
@@ -158,8 +158,8 @@ ACCEPTANCES: Tests = {
     "tickets do not outlive the class": steps(
         to(attr(os.SCHED_OTHER)), to(attr(), attr(size=VER0)), owned=11, quantum_ns=5 * MS
     ),
-    "anybody may leave the class, and not return": anybody((123, leave)),
-    "anybody may lower tickets for good": anybody((0, lower_derived), (123, lower_given)),
+    "any task may leave the class, and not return": any_task((123, leave)),
+    "any task may lower tickets for good": any_task((0, lower_derived), (123, lower_given)),
     "the limits of the priority are 0": lambda case: case.equal(
         [os.sched_get_priority_min(LOTTERY), os.sched_get_priority_max(LOTTERY)], [0, 0], "limits"
     ),
@@ -505,7 +505,7 @@ def proc(reads: int) -> Tests:
     return {
         "the file has its form": has_its_form,
         "the pool is what the command line asks for": pool_of_command_line,
-        "it is read for ever": partial(is_read_for_ever, reads),
+        "it is read many times in a row": partial(is_read_for_ever, reads),
         "it is read in small pieces": is_read_in_pieces,
         "it is read again from its start": is_read_again,
         "it is read by two at a time": is_read_by_two,

@@ -147,14 +147,14 @@ def refusals(owned: int | None, awake: bool = False) -> Iterator[Tests]:
 
 
 def drop_user() -> None:
-    """The caller is nobody."""
+    """The caller becomes the user without rights."""
     os.setresgid(*[65534] * 3)
     os.setresuid(*[65534] * 3)
 
 
 DROPS: dict[str, Callable[[], None]] = {
     "root without CAP_SYS_NICE": partial(calls.drop_capability, calls.CAP_SYS_NICE),
-    "nobody": drop_user,
+    "a user without rights": drop_user,
 }
 
 
@@ -205,8 +205,8 @@ GROUPS: Tests = {
     "refusals for a sleeping lottery task": refusals(123),
     "refusals for a runnable lottery task": refusals(123, awake=True),
     "refusals of unprivileged callers": {
-        f"{who}: {name}": partial(forbidden, drop, owned, call)
-        for who, drop in DROPS.items()
+        f"{caller}: {name}": partial(forbidden, drop, owned, call)
+        for caller, drop in DROPS.items()
         for name, (owned, call) in FORBIDDEN.items()
     },
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The switches, numbers and counters of privileged I/O, and who has it."""
+"""The switches, numbers and counters of privileged I/O, and the tasks that have it."""
 
 from __future__ import annotations
 

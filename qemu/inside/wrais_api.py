@@ -75,7 +75,7 @@ def expect_refusal(case: Case, drop: Drop, call: Callable[[], int], *errors: int
     """The call gets one of the errors from a task that has dropped its privileges."""
     result = unprivileged(drop, call)
     if result is None and drop is drop_namespace:
-        case.skip("this kernel has no user namespaces for everybody")
+        case.skip("this kernel has no user namespaces for all users")
     else:
         case.expect(result in errors, f"{drop.__name__}: {result}, not {errors}")
 
@@ -96,7 +96,7 @@ def class_refused(drop: Drop, task: int, case: Case) -> None:
 
 
 def best_effort_permitted(case: Case) -> None:
-    """What anybody may have is no privilege therefore."""
+    """A class that any task may have is no privilege."""
     result = unprivileged(drop_user, partial(wrais.take_class, BE))
     case.expect(not result, f"result {result}")
 
@@ -145,7 +145,7 @@ def flip(name: str) -> int:
 
 
 def users_refused(name: str, case: Case) -> None:
-    """A file is root's; a namespace's root is nobody to it."""
+    """A file is root's; the root of a namespace has no rights on it."""
     before = wrais.get(name)
     for drop in (drop_user, drop_namespace):
         expect_refusal(case, drop, partial(flip, name), EACCES, EPERM)
@@ -191,14 +191,14 @@ def switch_on() -> int:
 
 
 def strangers_refused(case: Case) -> None:
-    """Who does not own the file, and who owns it without being privileged."""
+    """Tasks that do not own the file, and its owner without the privilege."""
     expect_refusal(case, drop_user, switch_on, EACCES, EPERM)
     expect_refusal(case, drop_capabilities, switch_on, EPERM)
     expect_switch(case, GROUP, "0")
 
 
 def owner_refused(case: Case) -> None:
-    """Whoever a subtree was given to may open the file, and no more."""
+    """The delegate of a subtree may open the file, and no more."""
     for file in (SWITCH, "cgroup.procs"):
         os.chown(f"{GROUP}/{file}", NOBODY, NOBODY)
     expect_refusal(case, drop_user, switch_on, EPERM)
