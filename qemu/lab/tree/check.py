@@ -208,8 +208,9 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def lines_of(file: Path) -> int:
-    """The lines of a file."""
-    return file.read_bytes().count(b"\n")
+    """The lines of a file; a picture has none."""
+    data = file.read_bytes()
+    return 0 if b"\0" in data else data.count(b"\n")
 
 
 def past_their_budget(

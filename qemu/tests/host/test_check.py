@@ -79,10 +79,11 @@ def test_long_files_and_missing_licences_are_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_past_its_budget_is_named(tmp_path: Path) -> None:
-    """Caches do not count, nor what is elsewhere."""
+    """Caches do not count, nor pictures, nor what is elsewhere."""
     budgets = script(tmp_path / "lines.toml", '"a/b" = 3\nc = 1\n')
     for name, lines in {"a/b/x": 2, "a/b/d/y": 2, "a/b/.cache/z": 9, "a/z": 9, "c/x": 1}.items():
         script(tmp_path / name, "\n" * lines)
+    script(tmp_path / "a/b/picture", "\0\n")
     said = ["a/b: 4 lines; at most 3, says lines.toml"]
     assert check.past_their_budget(tmp_path, budgets) == said
 
