@@ -128,6 +128,7 @@ def test_checkpatch_and_shellcheck_see_all_that_is_ours(paths: Paths, says: Says
     """Patches, C of modules and programs; scenarios, and what has no ending but a #! line."""
     c = ["modules/m/bad.c", "userland/lottery/fine.c"]
     scripts = [".ci/run", "qemu/tests/guest/a/b.sh", "qemu/tests/guest/c.sh"]
+    scripts.append("userland/completion")
     for name in (*c, *scripts):
         script(paths.top / name, "#!/bin/sh\n")
     bad = "modules/m/bad.c:1: WARNING: no"
