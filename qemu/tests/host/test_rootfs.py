@@ -70,7 +70,7 @@ printf 'the root'
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """An output directory, on a machine whose mmdebstrap and tar2sqfs are ours."""
     script(tmp_path / "bin/mmdebstrap", MMDEBSTRAP)
-    script(tmp_path / "bin/tar2sqfs", '#!/bin/sh\nfor last; do :; done\ncat >"$last"\n')
+    script(tmp_path / "bin/tar2sqfs", '#!/bin/sh\nfor last; do :; done\nexec cat >"$last"\n')
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setattr(rootfs, "release", lambda: "bookworm")
