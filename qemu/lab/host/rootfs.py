@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lab import LabError
 from lab.arch import ARCH
@@ -211,24 +212,27 @@ def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
     pack = ["tar2sqfs", "--quiet", "--force", f"--compressor={COMPRESSOR}", str(image)]
     progress = Progress("root image", STEPS, "steps")
     done = 0
-    started: list[subprocess.Popen[str]] = []
-    with log.open("w") as out:
+    started: list[subprocess.Popen[Any]] = []
+    reading, writing = os.pipe()
+    with log.open("w") as out, open(reading, "rb") as taken, open(writing, "wb") as given:
         try:
+            # The one that writes the image is the first: of an interruption while a process is
+            # being started we do not know that process, and it must not leave an image.
+            started.append(subprocess.Popen(pack, stdin=taken, stdout=out, stderr=out))
+            taken.close()
             unpack = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=given,
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
                 env=environment(os.environ),
             )
             started.append(unpack)
-            assert unpack.stdout and unpack.stderr
-            squash = subprocess.Popen(pack, stdin=unpack.stdout, stdout=out, stderr=out, text=True)
-            started.append(squash)
-            # Only tar2sqfs holds the reading end now: it sees the end of the tar.
-            unpack.stdout.close()
+            assert unpack.stderr
+            # Only mmdebstrap holds the writing end now: tar2sqfs sees the end of the tar.
+            given.close()
             for line in unpack.stderr:
                 out.write(line)
                 done += line.startswith("I: ")
@@ -243,7 +247,7 @@ def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
             progress.close()
     if any(statuses):
         errors = [line for line in log.read_text().splitlines() if line.startswith("E: ")]
-        why = errors[0] if errors else f"exit codes {statuses[0]} and {statuses[1]}"
+        why = errors[0] if errors else f"exit codes {statuses[1]} and {statuses[0]}"
         raise LabError(f"no root image: {why}; everything it said: {log}", exit_code=1)
 
 
