@@ -41,6 +41,7 @@ from lab.schedule import Runner
 from lab.subjects.ipc import goals as ipc
 from lab.subjects.livelock import goals as livelock
 from lab.subjects.livelock import variants as drivers
+from lab.subjects.livelock.governed import point
 from lab.subjects.lottery import goals as lottery
 from lab.subjects.registry import EXPERIMENTS, PEERS, PICTURES
 from lab.subjects.udp import goals as udp
@@ -102,7 +103,7 @@ def _wrais(measured: Measured) -> str | None:
 
 
 def _livelock(measured: Measured) -> str | None:
-    flood: dict[str, Param] = {**livelock.MAIN, "ports": 1, "offered_pps": FLOOD_PPS}
+    flood = point(1, FLOOD_PPS)
     ours, stock = (
         value(measured.records, "goodput_pps", variant.name, **flood)
         for variant in (drivers.GOVERNOR, drivers.E1000)

@@ -20,7 +20,7 @@ from lab.subjects.livelock.metrics import best, evaluate
 from tests.host.recorded import printed, printing
 
 CURVE = Curve(v.HYBRID, 1, experiment.CONSTANT, "off", (2000, 60000))
-KEY = derived.point(1, 60000)
+KEY = governed.point(1, 60000)
 
 
 def words(curve: Curve) -> str:
@@ -40,7 +40,7 @@ def records_of(
 def record(
     metric: str, variant: str, rate: int, number: float, n: int = 1, **more: Param
 ) -> Record:
-    key = {**derived.point(1, rate), **more}
+    key = {**governed.point(1, rate), **more}
     return Record("livelock", metric, variant, key, number, "x", n, 0.0)
 
 

@@ -35,16 +35,6 @@ UNITS = {
 """Metrics and their units."""
 
 
-def point(ports: int, offered_pps: int) -> dict[str, Param]:
-    """The key of a point of the main curves."""
-    return {
-        "ports": ports,
-        "offered_pps": offered_pps,
-        "rate_function": CONSTANT,
-        "mitigation": "off",
-    }
-
-
 def curve(records: Sequence[Record], metric: str, variant: str, ports: int) -> dict[int, float]:
     """A metric over the offered rate, constant and without mitigation."""
     found = find(records, metric, variant, ports=ports, rate_function=CONSTANT, mitigation="off")
@@ -87,7 +77,7 @@ def late_over_best(
 
     None where it, or all of them, were not measured.
     """
-    key = point(1, rate)
+    key = governed.point(1, rate)
     mine = find(records, "late_share_pct", name, **key)
     others = [
         record

@@ -12,7 +12,7 @@ from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import MUTED, Caption, Sheet
 from lab.subjects.livelock import governed
 from lab.subjects.livelock import variants as v
-from lab.subjects.livelock.derived import curve, flatness, loss_free, lost, point
+from lab.subjects.livelock.derived import curve, flatness, loss_free, lost
 from lab.subjects.livelock.experiment import CONSTANT
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _at(records: Sequence[Record], metric: str, ports: int, rate: int) -> str:
     names = (v.E1000.name, v.INTERRUPT.name, v.POLL.name, v.THREADED.name, v.HYBRID.name)
     said = []
     for name in names:
-        number = value(records, metric, name, **point(ports, rate))
+        number = value(records, metric, name, **governed.point(ports, rate))
         if number is not None:
             said.append(f"{v.LABELS[name]} {number:,.0f}")
     return f"at {rate // 1000}k: " + "; ".join(said) if said else ""
@@ -250,7 +250,7 @@ def _latency_sheet(
 ) -> Sheet:
     said = []
     for name in (v.INTERRUPT.name, v.HYBRID.name, v.THREADED.name):
-        key = {**point(ports, rate), "quantile": "p50"}
+        key = {**governed.point(ports, rate), "quantile": "p50"}
         number = value(records, "latency_us", name, **key)
         if number is not None:
             said.append(f"{v.LABELS[name]} {number:.0f} us")
@@ -288,8 +288,8 @@ def _trades(records: Sequence[Record], ports: int, rate: int) -> dict[str, tuple
     """What each variant makes of an overload."""
     points: dict[str, tuple[float, float]] = {}
     for name in (*COLOURS, *(variant.name for variant in v.GOVERNOR_LIMITED)):
-        share = value(records, "user_share_pct", name, **point(ports, rate))
-        goodput = value(records, "goodput_pps", name, **point(ports, rate))
+        share = value(records, "user_share_pct", name, **governed.point(ports, rate))
+        goodput = value(records, "goodput_pps", name, **governed.point(ports, rate))
         if share is not None and goodput is not None:
             points[name] = (share, goodput)
     return points
@@ -303,7 +303,7 @@ def figure_limit(records: Sequence[Record], ports: int) -> Sheet | None:
     }
     if len(limits) < 2:
         return None
-    both = governed.over_threads(records, point(ports, LIMIT_PPS))
+    both = governed.over_threads(records, governed.point(ports, LIMIT_PPS))
     caption = Caption(
         f"Frames against CPU for others at {LIMIT_PPS:,} frames/s",
         "one card, constant rate, virtual time; on the line the limit for receiving moves",

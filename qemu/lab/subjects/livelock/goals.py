@@ -7,5 +7,4 @@ from pathlib import Path
 
 from lab.report.goals import read
 
-MAIN = {"rate_function": "constant", "mitigation": "off"}
 GOALS = read(Path(__file__).with_suffix(".toml"))

@@ -11,6 +11,7 @@ from lab.report.records import Param, Record
 from lab.subjects.livelock import variants as v
 from lab.subjects.livelock.experiment import (
     CALM_PPS,
+    CONSTANT,
     COST_PPS,
     OVERLOAD,
     PORTS,
@@ -35,6 +36,16 @@ UNITS = {
 """Metrics and their units."""
 
 Point = tuple[float, float]
+
+
+def point(ports: int, offered_pps: int) -> dict[str, Param]:
+    """The key of a point of the main curves."""
+    return {
+        "ports": ports,
+        "offered_pps": offered_pps,
+        "rate_function": CONSTANT,
+        "mitigation": "off",
+    }
 
 
 def at(points: Sequence[Point], x: float) -> float:
@@ -95,11 +106,6 @@ def receiving(records: Sequence[Record], name: str, key: dict[str, Param]) -> fl
     return 100 - sum(known) if len(known) == len(parts) else None
 
 
-def _main(ports: int, rate: int) -> dict[str, Param]:
-    more: dict[str, Param] = {"rate_function": "constant", "mitigation": "off"}
-    return {"ports": ports, "offered_pps": rate, **more}
-
-
 Found = tuple[str, str, float | None, dict[str, Param], int]
 """Metric, variant, value, its parameters, and of how much it was made."""
 
@@ -111,7 +117,7 @@ def _of_driver(
     for ports in PORTS:
         yield ("governed_flat_ratio", name, flat(name, ports), {"ports": ports}, 1)
         for rate in OVERLOAD:
-            key = _main(ports, rate)
+            key = point(ports, rate)
             stock = _of(records, "goodput_pps", driver.plain.name, key)
             goodput = _of(records, "goodput_pps", name, key)
             than = None if stock is None else max(stock, 1.0)
@@ -136,7 +142,7 @@ def _costs(records: Sequence[Record]) -> Iterator[Found]:
             both = [
                 record
                 for of in (variant, over)
-                for record in find(records, "receiving_ns", of.name, **_main(1, rate))
+                for record in find(records, "receiving_ns", of.name, **point(1, rate))
             ]
             if len(both) == 2:
                 number = ratio(both[0].value, both[1].value)
@@ -150,14 +156,14 @@ def found(records: Sequence[Record], flat: Callable[[str, int], float | None]) -
         yield from _of_driver(records, driver, flat)
     for variant in (v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED):
         for rate in STRAY_PPS:
-            alone = _of(records, "goodput_pps", variant.name, _main(1, rate // 2))
-            stray = {**_main(1, rate), "rate_function": STRAY}
+            alone = _of(records, "goodput_pps", variant.name, point(1, rate // 2))
+            stray = {**point(1, rate), "rate_function": STRAY}
             beside = _of(records, "goodput_pps", variant.name, stray)
             at_rate: dict[str, Param] = {"offered_pps": rate}
             yield ("governed_beside_ratio", variant.name, ratio(beside, alone), at_rate, 1)
     for limit in LIMITS:
         for rate in OVERLOAD:
-            part = receiving(records, v.governed(limit).name, _main(1, rate))
+            part = receiving(records, v.governed(limit).name, point(1, rate))
             off = None if part is None else abs(part - limit)
             where: dict[str, Param] = {"limit": limit, "offered_pps": rate}
             yield ("governed_limit_points", v.governed(limit).name, off, where, 1)
