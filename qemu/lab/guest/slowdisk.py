@@ -46,7 +46,6 @@ SEEK = Timing(mbps=100, seek_nsec=8_000_000)
 """A disk with heads."""
 CLOUD = Timing(mbps=125, iops=3000, latency_nsec=1_000_000)
 """A volume that is rented."""
-MBPS = FLASH.mbps
 
 DISK = ("wrais-disk", "--json", "--disk", DEVICE)
 """The command that lays the file system in /lab/disk onto it."""

@@ -86,6 +86,11 @@ def test_a_device_is_ready_before_the_first_start() -> None:
     assert places.LOOP.disk is not None and places.LOOP.disk.size_mb > places.FS.size_mb
 
 
+def test_percents_are_of_what_the_disk_can_do() -> None:
+    scaled = [goal.scale for goal in GOALS if "in % of the disk" in goal.name]
+    assert scaled == [pytest.approx(100 / slowdisk.FLASH.mbps)] * 2
+
+
 def test_a_file_system_has_its_modules_before_its_mount() -> None:
     for place in places.FILE_SYSTEMS:
         assert place.other is not None and place.disk == place.other
