@@ -13,6 +13,8 @@ import pytest
 from lab import redraw
 from lab.bench import make_bench, run
 from lab.paths import Paths
+from tests.host import browser
+from tests.host.browser import Browser
 from tests.host.fake_kernel import FakeMake
 from tests.host.recorded import Recorded
 
@@ -31,6 +33,15 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Paths:
     run(make_bench("lottery", "full", None, 1, 1), paths, Recorded())
     redraw.main(paths, None)
     return paths
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """What a page looks like, where there is a browser."""
+    if not browser.found():
+        pytest.skip(f"{browser.PROGRAM} is missing: make deps installs it")
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
 
 
 @pytest.fixture

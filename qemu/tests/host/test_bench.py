@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from itertools import count
-from pathlib import Path
 
 import pytest
 
@@ -21,11 +20,6 @@ from tests.host import toy
 
 TOY = Bench(toy.EXPERIMENT)
 TWICE = Bench(toy.EXPERIMENT, repeat=2)
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(top=tmp_path, out=tmp_path / "build")
 
 
 def broken(boot: Boot) -> BootResult:

@@ -32,11 +32,6 @@ TOY = Bench(toy.EXPERIMENT)
 ALL = ["toy-1", "toy-2", "toy-4"]
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(top=tmp_path, out=tmp_path / "build")
-
-
 def campaign(
     paths: Paths,
     runner: Runner,

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from lab.report.references import references
 from lab.subjects.registry import EXPERIMENTS
 from lab.tree import htmldocs
 from tests.documents import FILES, MANUALS, TOP, WAYS, Block, blocks, every
-from tests.host import browser
 from tests.host.browser import Browser
 from tests.host.checkouts import environment, make, ran
 
@@ -281,14 +279,6 @@ def pages(lab_paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (out / "linux").symlink_to(lab_paths.linux)
     assert htmldocs.problems(Paths(TOP, out)) == []
     return out / "htmldocs"
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if not browser.found():
-        pytest.skip(f"{browser.PROGRAM} is missing: make deps installs it")
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 def test_manual_pages_and_the_abi_are_in_the_set(pages: Path) -> None:

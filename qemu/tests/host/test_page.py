@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from lab.report import page
 from lab.report.references import references
 from lab.report.results import fullest, stem
 from lab.subjects.registry import EXPERIMENTS
-from tests.host import browser
 from tests.host.browser import Browser
 
 LOAD_MS, LOAD_TRIES = 1000, 3
@@ -55,14 +53,6 @@ def copy(reported: Paths, tmp_path: Path) -> Paths:
     """The same results, to be spoilt."""
     shutil.copytree(reported.results, Paths(tmp_path, tmp_path).results)
     return Paths(top=tmp_path, out=tmp_path)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if not browser.found():
-        pytest.skip(f"{browser.PROGRAM} is missing: make deps installs it")
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
 
 
 def article(text: str, figure: str) -> str:
