@@ -62,6 +62,6 @@ def extra(paths: Paths, log_dir: Path) -> dict[str, Path]:
                 packed.writestr(made, image.read(paths.rootfs, "--cat", name))
     extensions = rf"{library}/lib-dynload/(?:{'|'.join(EXTENSIONS)})\.\S+\.so"
     # by its os.py it knows where its library is
-    plain = [INTERPRETER, f"{library}/os.py", *re.findall(extensions, description)]
+    plain = [f"{library}/os.py", *re.findall(extensions, description)]
     zipped = f"usr/lib/python{version.replace('.', '')}.zip"
     return {**image.extra(paths, plain, log_dir), zipped: archive}
