@@ -37,8 +37,8 @@ void ktap_start(struct ktap *k, unsigned int planned)
 	put(k, "1..%u", planned);
 }
 
-void ktap_start_group(struct ktap *k, const struct ktap *parent,
-		      const char *name, unsigned int planned)
+static void ktap_start_group(struct ktap *k, const struct ktap *parent,
+			     const char *name, unsigned int planned)
 {
 	*k = (struct ktap){ .depth = parent->depth + 1, .planned = planned };
 	put(k, "KTAP version 1");
@@ -83,7 +83,7 @@ int ktap_finish(struct ktap *k)
 	return outcome(k);
 }
 
-void ktap_finish_group(struct ktap *k, struct ktap *parent, const char *name)
+static void ktap_finish_group(struct ktap *k, struct ktap *parent, const char *name)
 {
 	int code = outcome(k);
 

@@ -45,11 +45,6 @@ int ktap_finish(struct ktap *k);
 void ktap_group(struct ktap *parent, const char *name,
 		const struct ktap_test *tests, unsigned int count);
 
-/* Open a group by hand, and close it into a result of @parent. */
-void ktap_start_group(struct ktap *k, const struct ktap *parent,
-		      const char *name, unsigned int planned);
-void ktap_finish_group(struct ktap *k, struct ktap *parent, const char *name);
-
 /* Run one test of @k. */
 void ktap_run(struct ktap *k, const struct ktap_test *test);
 
