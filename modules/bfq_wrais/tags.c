@@ -132,7 +132,7 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
  * @bfqd: the device, not locked
  * @opf: operation of its next request
  *
- * Raised queues weigh so much that every other share rounds to nothing. With one tag for
+ * The weight of raised queues makes every other share round to nothing. With one tag for
  * each word of the bitmap left to all others, running tasks take it from sleeping ones
  * while a queue is raised. Reads wait in BFQ instead, which knows their order.
  *

@@ -105,7 +105,7 @@ def lower_given() -> None:
 
 
 def any_task(*ways: tuple[int, Callable[[], None]]) -> Test:
-    """The test that unprivileged callers do that, each with so many tickets."""
+    """The test that unprivileged callers do each of these, with its number of tickets."""
     both = [partial(unprivileged, drop, *way) for drop in DROPS.values() for way in ways]
     return lambda _: [do() for do in both]
 
