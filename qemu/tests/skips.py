@@ -30,8 +30,6 @@ ALLOWED = (
     ),
     # Core scheduling of 6.12 does not bear it: see the suite.
     Allowed(re.compile("lottery-torture-core-"), re.compile("--no-hotplug"), lambda: True),
-    # A library of its own on some distributions, and it does not bear every kernel's layout.
-    Allowed(re.compile("test_lottery_mutex"), re.compile("no ThreadSanitizer: "), lambda: True),
     Allowed(
         re.compile("test_guest"),
         re.compile("kernel-up has 1$"),

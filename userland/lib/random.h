@@ -30,18 +30,4 @@ static inline u32 random_between(struct random *r, u32 low, u32 high)
 	return low + random_below(r, (u64)high - low + 1);
 }
 
-/*
- * 0..@bound - 1, each as likely as the others; @bound is not 0. Of the 2^64 numbers the
- * first 2^64 mod @bound are not taken: the rest is a multiple of @bound.
- */
-static inline u64 random_unbiased(struct random *r, u64 bound)
-{
-	u64 surplus = -bound % bound, number;
-
-	do {
-		number = random_u64(r);
-	} while (number < surplus);
-	return number % bound;
-}
-
 #endif /* LAB_RANDOM_H */

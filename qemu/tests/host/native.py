@@ -34,14 +34,3 @@ def build(scratch: Path, *sources: str, options: tuple[str, ...] = ()) -> Path:
     program = scratch / "native"
     _compile(program, ("-pthread", *options), sources)
     return program
-
-
-def no_thread_sanitizer(scratch: Path) -> str:
-    """Why the compiler's ThreadSanitizer cannot be used here; empty if it can."""
-    source, program = scratch / "probe.c", scratch / "probe"
-    source.write_text("int main(void) { return 0; }\n")
-    for argv in (["cc", "-fsanitize=thread", "-o", str(program), str(source)], [str(program)]):
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return f"no ThreadSanitizer: {(done.stderr.strip().splitlines() or argv)[-1]}"
-    return ""

@@ -79,12 +79,9 @@ UDP = "udprate -r 1 -t 1"
         ("lottery top --batch now", "unexpected argument 'now'"),
         ("lottery top --max", "unknown or ambiguous option '--max'"),
         ("lottery tpo", "'tpo': the verbs are top, lend and currency; for a command -t"),
-        ("lottery-mutex --kind spin", "--kind: bad value 'spin': allowed user, pthread"),
-        ("lottery-mutex --threads 7", "bad value '7': must be a multiple of the 2 groups"),
-        ("lottery-mutex --ratio 2", "bad ratio '2': allowed 2..8 numbers 1..1000000 with ':'"),
-        ("lottery-mutex --ratio 2:0", "bad ratio '2:0'"),
-        ("lottery-mutex --ratio 2:1:", "bad ratio '2:1:'"),
-        ("lottery-mutex --kind pthread --ktap", "--ktap: bad kind 'pthread': allowed user"),
+        ("lottery-share 2", "bad ratio '2': allowed 2..8 numbers 1..1000000 with ':'"),
+        ("lottery-share 2:0", "bad ratio '2:0'"),
+        ("lottery-share 2:1:", "bad ratio '2:1:'"),
     ],
 )
 def test_bad_input(lab_paths: Paths, line: str, said: str) -> None:

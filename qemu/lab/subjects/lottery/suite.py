@@ -164,22 +164,14 @@ def _smp(pool: str, seconds: int) -> Boot:
 
 
 def _bounds() -> Boot:
-    """Turns, shares, a mutex won by lot and lottery top, in virtual time: they repeat exactly."""
+    """Turns, shares and lottery top, in virtual time: they repeat exactly."""
     machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
     programs = (
         _group("turns"),
         _group("shares"),
-        _mutex("mutex"),
-        _mutex("mutex-spread", "--spread"),
         replace(scenario("lottery/top-busy"), image=TOP_IMAGE),
     )
     return Boot("lottery-bounds", machine, programs)
-
-
-def _mutex(name: str, *args: str) -> Program:
-    """The paper's experiment, fifty times as fast."""
-    work = ("--hold-us", "1000", "--compute-us", "1000", "--seconds", "3")
-    return Program(name, ("lottery-mutex", "--ktap", *work, *args), 120, debug=False)
 
 
 def _kernel_mutex() -> Boot:
