@@ -12,10 +12,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "clock.h"
 #include "files.h"
 #include "init.h"
-#include "kmod.h"
 #include "procfs.h"
 
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "diskfile.h"
 #include "init.h"
 #include "procfs.h"
-#include "target.h"
 
 /* As timeout(1) says it. */
 #define EXIT_TIMEOUT	124

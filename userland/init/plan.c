@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files.h"
 #include "init.h"
-#include "memory.h"
 
 static int unescape(char *field)
 {

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "diskfile.h"
 #include "init.h"
 #include "procfs.h"
 #include "protocol.h"
-#include "target.h"
 
 /* A program that says more than this has gone mad. */
 #define OUTPUT_MAX	(16UL << 20)

@@ -16,7 +16,6 @@
 #include "clock.h"
 #include "files.h"
 #include "init.h"
-#include "memory.h"
 #include "procfs.h"
 
 #define PORTS	"/sys/class/virtio-ports"

@@ -21,7 +21,6 @@
 #include "args.h"
 #include "clock.h"
 #include "crew.h"
-#include "futex.h"
 #include "ipclat.h"
 
 /* The directory that two containers are made of. */

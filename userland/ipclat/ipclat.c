@@ -12,9 +12,8 @@
 #include "clock.h"
 #include "crew.h"
 #include "document.h"
-#include "hog.h"
+#include "files.h"
 #include "ipclat.h"
-#include "memory.h"
 
 /* Requests to end wait until what has been made is removed again. */
 

@@ -13,9 +13,9 @@
 
 #include <semaphore.h>
 
+#include "clock.h"
 #include "histogram.h"
 #include "policy.h"
-#include "tsc.h"
 #include "types.h"
 
 enum side { SENDER, RECEIVER, SIDES };

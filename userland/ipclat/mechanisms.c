@@ -12,7 +12,7 @@
 #include <zmq.h>
 
 #include "args.h"
-#include "futex.h"
+#include "crew.h"
 #include "ipclat.h"
 #include "mechanism.h"
 

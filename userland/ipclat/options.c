@@ -8,10 +8,10 @@
 
 #include "affinity.h"
 #include "args.h"
-#include "hog.h"
+#include "crew.h"
+#include "files.h"
 #include "ipclat.h"
 #include "lottery_sched.h"
-#include "memory.h"
 #include "opts.h"
 #include "place.h"
 

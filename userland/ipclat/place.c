@@ -7,7 +7,7 @@
 
 #include "affinity.h"
 #include "args.h"
-#include "memory.h"
+#include "files.h"
 #include "place.h"
 
 #ifndef CPU_DIR

@@ -11,7 +11,7 @@
 #include "json.h"
 #include "summary.h"
 
-static double ns_of(const struct options *o)
+static double tick_ns_of(const struct options *o)
 {
 	return NSEC_PER_SEC / o->s.tsc.hz;
 }
@@ -69,8 +69,8 @@ void note_repeat(struct options *o, const struct chosen *c, u32 repeat,
 
 	if (o->repeats.file)
 		fprintf(o->repeats.file, "%s,%s,%u,%llu,%.3f,%.3f\n", c->m->name, direction(c),
-			repeat, one->count, (histogram_mean(one) - cost) * ns_of(o),
-			(histogram_quantile(one, 0.5) - cost) * ns_of(o));
+			repeat, one->count, (histogram_mean(one) - cost) * tick_ns_of(o),
+			(histogram_quantile(one, 0.5) - cost) * tick_ns_of(o));
 }
 
 /* JSON */
@@ -100,7 +100,7 @@ static void put_settings(const struct options *o)
 	json_real("ghz", o->s.tsc.hz / NSEC_PER_SEC);
 	json_bool("invariant", o->s.tsc.invariant);
 	json_number("cost_cycles", o->s.tsc.overhead);
-	json_real("cost_ns", (double)o->s.tsc.overhead * ns_of(o));
+	json_real("cost_ns", (double)o->s.tsc.overhead * tick_ns_of(o));
 	json_end();
 }
 
@@ -121,14 +121,14 @@ static void put_repeats(const struct options *o, const struct chosen *c)
 
 	json_list("repeat_means_ns");
 	for (i = 0; i < c->measured; i++)
-		json_real(NULL, c->repeats[i].mean * ns_of(o));
+		json_real(NULL, c->repeats[i].mean * tick_ns_of(o));
 	json_end();
 }
 
 static void put_result(const struct options *o, const struct chosen *c)
 {
 	struct summary s = summarise(o, c);
-	double ns = ns_of(o);
+	double ns = tick_ns_of(o);
 
 	json_object(NULL);
 	json_text("mechanism", c->m->name);
@@ -187,7 +187,7 @@ static void put_cell(double value)
 
 static void put_csv(const struct options *o)
 {
-	double ns = ns_of(o);
+	double ns = tick_ns_of(o);
 	unsigned int i, p;
 
 	fputs("mechanism,direction,missing,samples,mean_ns,low_ns,high_ns", stdout);
@@ -239,7 +239,7 @@ static void put_header(const struct options *o)
 	printf("policy %s, %u hogs; clock %.4f GHz%s, cost of %.1f ns taken off\n", o->policy,
 	       o->hogs, o->s.tsc.hz / NSEC_PER_SEC,
 	       o->s.tsc.invariant ? "" : " (not said to be constant)",
-	       (double)o->s.tsc.overhead * ns_of(o));
+	       (double)o->s.tsc.overhead * tick_ns_of(o));
 	puts("low and high are the 95 % interval of the mean");
 	printf("%-*s %7s %7s %7s", name_width(o), "ns", "mean", "low", "high");
 	for (p = 0; p < o->percentiles; p++)
@@ -256,12 +256,12 @@ static void put_skew(const struct options *o, const struct chosen *there,
 
 	if (there->histogram->count && back->histogram->count)
 		printf("%s: half the difference of the two ways' medians is %.1f ns\n",
-		       there->m->name, (a - b) / 2 * ns_of(o));
+		       there->m->name, (a - b) / 2 * tick_ns_of(o));
 }
 
 static void put_table(const struct options *o)
 {
-	double ns = ns_of(o);
+	double ns = tick_ns_of(o);
 	unsigned int i, p;
 
 	put_header(o);
@@ -288,7 +288,7 @@ static void put_table(const struct options *o)
 /* Bucket by bucket, so that any figure can be drawn again. */
 static void write_histograms(const struct options *o)
 {
-	double ns = ns_of(o);
+	double ns = tick_ns_of(o);
 	unsigned int i, b;
 
 	for (i = 0; o->histogram.file && i < o->count; i++) {

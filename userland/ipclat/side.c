@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "affinity.h"
-#include "futex.h"
+#include "crew.h"
 #include "side.h"
 
 void fill_page(struct page *page, const struct settings *s)

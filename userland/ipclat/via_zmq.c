@@ -13,7 +13,7 @@
 #include <zmq.h>
 
 #include "args.h"
-#include "futex.h"
+#include "crew.h"
 #include "ipclat.h"
 
 /* The path of a socket has 107 characters; ours adds "/ipclat-4194304.sock". */

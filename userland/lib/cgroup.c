@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* cgroup.c - cgroups of version 2 with the cpu controller, for tests. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -100,4 +103,25 @@ s64 cgroup_lottery_stat(const char *group, const char *name)
 		if (!strncmp(line, name, length) && line[length] == ' ')
 			return (s64)strtoull(line + length + 1, NULL, 10);
 	return -ENOENT;
+}
+
+/* The loadable modules of the lab's guest */
+
+int module_load(const char *name, const char *params)
+{
+	char path[PATH_MAX];
+	int fd, err;
+
+	snprintf(path, sizeof(path), MODULE_DIR "/%s.ko", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int module_unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }

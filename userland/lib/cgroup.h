@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "protocol.h"
 #include "types.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
@@ -28,4 +29,15 @@ int cgroup_back(const char *group, u32 tickets);
 /* A number of cpu.lottery.stat; -errno. */
 s64 cgroup_lottery_stat(const char *group, const char *name);
 
-#endif /* LAB_CGROUP_H */
+/* The loadable modules of the lab's guest. */
+
+/*
+ * Load MODULE_DIR/@name.ko with @params ("name=value ..."). 0 or -errno: -ENOENT
+ * when the guest does not have it, -EEXIST when it is loaded already.
+ */
+int module_load(const char *name, const char *params);
+
+/* Unload it. 0 or -errno: -EAGAIN while it is in use, -ENOENT when it is not there. */
+int module_unload(const char *name);
+
+#endif

@@ -18,7 +18,6 @@
 
 #include <sys/types.h>
 
-#include "futex.h"
 #include "types.h"
 
 /* What a child and its launcher share; each child has a cache line. */
@@ -112,4 +111,80 @@ void crew_destroy(struct crew *crew);
 /* The same for any child of the caller. */
 int wait_child(pid_t pid, u64 deadline_ns);
 
-#endif /* LAB_CREW_H */
+/* Waiting on a word of memory shared between processes. */
+
+/*
+ * Sleep while *@word is @value; returns also early. @deadline_ns is of
+ * CLOCK_MONOTONIC, 0 for none.
+ */
+void futex_wait(u32 *word, u32 value, u64 deadline_ns);
+
+/* Wake all that wait on @word. */
+void futex_wake(u32 *word);
+
+/* Store and wake. */
+void futex_set(u32 *word, u32 value);
+
+/* Wait until *@word is @value; false when it is not by @deadline_ns. */
+bool futex_await(u32 *word, u32 value, u64 deadline_ns);
+
+static inline u32 load(const u32 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void store(u32 *word, u32 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+static inline u64 load64(const u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void store64(u64 *word, u64 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* Children that want the CPU for ever, and sleep when they are told to. */
+
+#define HOGS_MAX	64U
+
+/* A piece of a hog's work; @slot is the hog's, whose free fields are for this. */
+typedef void hog_piece(struct crew_slot *slot, void *arg);
+
+/*
+ * Work piece by piece for ever, for the end of a CREW_FN. Keeps rounds (pieces that
+ * are done), look_ns and work_ns of its slot up to date; rests while its slot's rest
+ * is 1; yields whenever it has run for its slot's yield_ns, if that is not 0; returns
+ * 0 when the page's stop is 1.
+ */
+int hog_work(struct crew *crew, unsigned int i, hog_piece *piece, void *arg);
+
+/* A CREW_FN whose work is good for nothing, in pieces of a microsecond or so. */
+CREW_FN(hog);
+
+/*
+ * Ask hog @i to sleep and wait until it does; false when it has not after
+ * @timeout_ns. hog_wake() lets it go on.
+ */
+bool hog_rest(struct crew *crew, unsigned int i, u64 timeout_ns);
+void hog_wake(struct crew *crew, unsigned int i);
+
+/*
+ * The CPU time of the hog with this pid and slot, @cpu_ns, and without the time
+ * in which the machine stood still. Exact to a step while the hog is not running.
+ */
+u64 hog_work_ns(const struct crew_slot *slot, u64 cpu_ns);
+
+/*
+ * Start @hogs of them beside what is measured, if any: as SCHED_OTHER or, if @tickets
+ * is not 0, each as a lottery task with @tickets tickets; then the caller becomes
+ * SCHED_FIFO, or it could not end them. Exits where that is not to be had.
+ */
+void hogs_start(struct crew *crew, u32 hogs, u32 tickets);
+void hogs_stop(struct crew *crew);
+
+#endif

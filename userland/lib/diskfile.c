@@ -8,11 +8,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "diskfile.h"
-#include "memory.h"
+#include "files.h"
 #include "procfs.h"
 
 #define SECTOR_BYTES	512U
@@ -105,4 +107,132 @@ int disk_read_bytes(const char *name, struct disk_bytes *bytes)
 		.written = written * SECTOR_BYTES,
 	};
 	return 0;
+}
+
+/* A command to become, or the threads of a process. */
+
+/* Above every thread id: the kernel's PID_MAX_LIMIT. */
+#define TID_LIMIT	4194304U
+
+/* Threads of one process that are followed. */
+#define THREADS_MAX	65536U
+
+int exit_code_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void become(char **command)
+{
+	int error;
+
+	finish_output();
+	execvp(command[0], command);
+	error = errno;
+	complain("cannot run %s: %s", command[0], strerror(error));
+	exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* The threads of a process, and which of them have been treated. */
+struct threads {
+	pid_t pid;
+	pid_t *tids;
+	u8 *seen;
+};
+
+static unsigned int treat_new(struct threads *t, bool (*treat)(const void *arg, pid_t tid),
+			      const void *arg)
+{
+	int i, count = read_threads(t->pid, t->tids, THREADS_MAX);
+	unsigned int treated = 0;
+
+	if (count == -ENOENT)
+		return 0;
+	if (count < 0)
+		die(EXIT_FAILED, "pid %d: %s", t->pid, strerror(-count));
+	if (count > (int)THREADS_MAX)
+		die(EXIT_FAILED, "pid %d: more than %u threads", t->pid, THREADS_MAX);
+	for (i = 0; i < count; i++) {
+		u32 tid = (u32)t->tids[i];
+
+		if (tid >= TID_LIMIT || t->seen[tid])
+			continue;
+		t->seen[tid] = 1;
+		treated += treat(arg, t->tids[i]);
+	}
+	return treated;
+}
+
+unsigned int each_thread(pid_t pid, bool (*treat)(const void *arg, pid_t tid),
+			 const void *arg, bool again)
+{
+	struct threads t = {
+		.pid = pid,
+		.tids = xmalloc(THREADS_MAX * sizeof(*t.tids)),
+		.seen = xcalloc(TID_LIMIT, sizeof(*t.seen)),
+	};
+	unsigned int treated, more;
+
+	treated = treat_new(&t, treat, arg);
+	while (again && treated && (more = treat_new(&t, treat, arg)))
+		treated += more;
+	free(t.seen);
+	free(t.tids);
+	return treated;
+}
+
+/* The I/O priority of a task. */
+
+/* The kernel's encoding. */
+#define WHO_PROCESS	1
+#define CLASS_SHIFT	13
+#define CLASS_MASK	7U
+#define LEVEL_MASK	7U
+
+const char *const ioprio_classes[] = { "none", "rt", "be", "idle", NULL };
+
+static_assert(ARRAY_SIZE(ioprio_classes) == IO_CLASSES + 1, "a name for each class");
+
+int ioprio_change(pid_t tid, struct ioprio prio)
+{
+	unsigned int value = prio.class << CLASS_SHIFT | prio.level;
+
+	return syscall(SYS_ioprio_set, WHO_PROCESS, tid, value) < 0 ? -errno : 0;
+}
+
+int ioprio_read(pid_t tid, struct ioprio *prio)
+{
+	long value = syscall(SYS_ioprio_get, WHO_PROCESS, tid);
+
+	if (value < 0)
+		return -errno;
+	prio->class = (unsigned int)value >> CLASS_SHIFT & CLASS_MASK;
+	prio->level = (unsigned int)value & LEVEL_MASK;
+	return 0;
+}
+
+static bool has_level(struct ioprio prio)
+{
+	return prio.class == IO_RT || prio.class == IO_BE;
+}
+
+void ioprio_check(const struct ioprio_options *o)
+{
+	if (o->level_set && !(o->class_set && has_level(o->prio)))
+		die(EXIT_USAGE, "--level goes with --class rt and be");
+}
+
+void ioprio_take(const struct ioprio_options *o)
+{
+	struct ioprio prio = o->prio;
+	int error;
+
+	if (!o->class_set)
+		return;
+	if (!o->level_set && has_level(prio))
+		prio.level = IOPRIO_LEVEL_USUAL;
+	error = ioprio_change(0, prio);
+	if (error)
+		die(EXIT_FAILED, "I/O class %s: %s", ioprio_classes[prio.class],
+		    strerror(-error));
 }

@@ -4,6 +4,7 @@
 #define LAB_FILES_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #include "types.h"
 
@@ -20,4 +21,14 @@ int write_line(int fd, const char *prefix, const char *format, va_list args);
 /* Copy the file @path, of any length, to @to; how many bytes, or -errno. */
 s64 copy_file(const char *path, int to);
 
-#endif /* LAB_FILES_H */
+/* Memory, or the end of the program with EXIT_FAILED and one line. */
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *old, size_t size);
+char *xstrdup(const char *text);
+
+/* Zeros that a process shares with those that it forks; given back by munmap(2). */
+void *xshared(size_t size);
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* histogram.c - all samples of a duration, to less than 0.4 %. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "histogram.h"
 
@@ -149,4 +150,43 @@ void histogram_fit(const struct histogram *h, double offset, struct histogram_fi
 	fit->log_sd = sqrt(log_variance);
 	fit->model_mean = exp(fit->log_mean + log_variance / 2);
 	measure_distances(h, offset, fit);
+}
+
+/* Order statistics of a small sample. */
+
+static int compare_samples(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+void sort_samples(double *samples, size_t count)
+{
+	qsort(samples, count, sizeof(*samples), compare_samples);
+}
+
+double quantile(const double *sorted, size_t count, double q)
+{
+	double place, part;
+	size_t below;
+
+	if (!count)
+		return 0;
+	place = q * (double)(count - 1);
+	below = (size_t)place;
+	if (below + 1 >= count)
+		return sorted[count - 1];
+	part = place - (double)below;
+	return sorted[below] * (1 - part) + sorted[below + 1] * part;
+}
+
+double mean_of(const double *samples, size_t count)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sum += samples[i];
+	return count ? sum / (double)count : 0;
 }

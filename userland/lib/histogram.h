@@ -47,4 +47,17 @@ struct histogram_fit {
 /* Each sample less @offset. */
 void histogram_fit(const struct histogram *h, double offset, struct histogram_fit *fit);
 
-#endif /* LAB_HISTOGRAM_H */
+/* Order statistics of a small sample. */
+
+/* Sort @count samples, smallest first. */
+void sort_samples(double *samples, size_t count);
+
+/*
+ * The @q quantile (0..1) of @count sorted samples, linear between neighbours;
+ * 0 when there are none.
+ */
+double quantile(const double *sorted, size_t count, double q);
+
+double mean_of(const double *samples, size_t count);
+
+#endif

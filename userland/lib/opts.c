@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "memory.h"
+#include "files.h"
 #include "opts.h"
 
 /* Where the texts of --help begin. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "files.h"
 #include "waterfill.h"
 
 #define CPUS		64U

@@ -17,11 +17,10 @@
 #include "apps.h"
 #include "args.h"
 #include "clock.h"
+#include "files.h"
+#include "histogram.h"
 #include "idle_hog.h"
-#include "memory.h"
-#include "quantile.h"
 #include "stamp.h"
-#include "work.h"
 
 #define GATHER_NS	(30 * NSEC_PER_SEC)
 #define FRAME_MAX	2048

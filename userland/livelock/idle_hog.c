@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 
 #include "args.h"
+#include "clock.h"
 #include "crew.h"
 #include "idle_hog.h"
-#include "work.h"
 
-static pid_t hog;		/* 0: there is none */
+static pid_t idler;		/* 0: there is none */
 
 void idle_hog_become(void)
 {
@@ -23,8 +23,8 @@ void idle_hog_become(void)
 
 void idle_hog_start(void)
 {
-	hog = fork_child();
-	if (hog)
+	idler = fork_child();
+	if (idler)
 		return;
 	idle_hog_become();
 	for (;;)
@@ -33,12 +33,12 @@ void idle_hog_start(void)
 
 void idle_hog_pause(void)
 {
-	if (hog && (kill(hog, SIGSTOP) || waitpid(hog, NULL, WUNTRACED) != hog))
+	if (idler && (kill(idler, SIGSTOP) || waitpid(idler, NULL, WUNTRACED) != idler))
 		die(EXIT_FAILED, "the idle hog does not stop: %s", strerror(errno));
 }
 
 void idle_hog_resume(void)
 {
-	if (hog && kill(hog, SIGCONT))
+	if (idler && kill(idler, SIGCONT))
 		die(EXIT_FAILED, "the idle hog does not continue: %s", strerror(errno));
 }

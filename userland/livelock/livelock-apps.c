@@ -8,9 +8,9 @@
 #include "apps.h"
 #include "args.h"
 #include "clock.h"
+#include "histogram.h"
 #include "json.h"
 #include "opts.h"
-#include "quantile.h"
 
 #define SECONDS_MAX	3600U
 #define FRAMES_MAX	1000000U

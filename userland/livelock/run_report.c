@@ -7,7 +7,6 @@
 #include "args.h"
 #include "histogram.h"
 #include "json.h"
-#include "quantile.h"
 #include "run.h"
 
 #define BUCKETS_TOGETHER	((1U << HISTOGRAM_BITS) / 8)

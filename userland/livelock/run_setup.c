@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 
 #include "args.h"
+#include "cgroup.h"
 #include "clock.h"
-#include "kmod.h"
 #include "procfs.h"
 #include "run.h"
 

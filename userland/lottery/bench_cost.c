@@ -7,13 +7,11 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "files.h"
+#include "histogram.h"
 #include "ktap.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
-#include "memory.h"
 #include "procfs.h"
-#include "quantile.h"
-#include "work.h"
 
 /*
  * scale: the kernel's own time for enqueue, dequeue and draw, from a full queue to the

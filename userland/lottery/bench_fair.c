@@ -15,12 +15,10 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "files.h"
 #include "ktap.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
-#include "memory.h"
 #include "procfs.h"
-#include "work.h"
 
 #define WORK_MS_MAX	1000000U
 

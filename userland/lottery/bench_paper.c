@@ -12,11 +12,9 @@
 #include "bench.h"
 #include "cgroup.h"
 #include "clock.h"
-#include "hog.h"
-#include "lottery_loan.h"
+#include "crew.h"
 #include "lottery_sched.h"
 #include "random.h"
-#include "work.h"
 
 #define TASKS_MAX	16U
 

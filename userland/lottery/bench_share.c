@@ -10,9 +10,8 @@
 
 #include "bench.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
 #include "ktap.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "window.h"
 

@@ -7,10 +7,10 @@
 
 #include "bench.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
+#include "diskfile.h"
 #include "json.h"
 #include "lottery_sched.h"
-#include "target.h"
 
 /* To come to the start, of a slow emulated machine with thousands of tasks. */
 #define GATHER_NS	(300 * NSEC_PER_SEC)

@@ -14,11 +14,10 @@
 
 #include "args.h"
 #include "cgroup.h"
+#include "diskfile.h"
 #include "json.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "opts.h"
-#include "target.h"
 #include "verbs.h"
 
 struct options {

@@ -8,9 +8,8 @@
 
 #include "args.h"
 #include "cgroup.h"
-#include "lottery_currency.h"
+#include "diskfile.h"
 #include "lottery_sched.h"
-#include "target.h"
 #include "verbs.h"
 
 struct options {

@@ -6,9 +6,8 @@
 
 #include "args.h"
 #include "clock.h"
-#include "lottery_loan.h"
+#include "diskfile.h"
 #include "lottery_sched.h"
-#include "target.h"
 #include "verbs.h"
 
 #define LEND_MAX_S	(365ULL * 24 * 3600)

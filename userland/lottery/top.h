@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "lottery_proc.h"
+#include "lottery_sched.h"
 #include "types.h"
 
 struct top_task {

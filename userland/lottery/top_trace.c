@@ -13,9 +13,9 @@
 
 #include "affinity.h"
 #include "args.h"
-#include "memory.h"
+#include "files.h"
 #include "top.h"
-#include "traceline.h"
+#include "tracefs.h"
 
 #define SWITCH	": sched_switch:"
 

@@ -4,8 +4,8 @@
 
 #include "bench.h"
 #include "clock.h"
-#include "hog.h"
-#include "lottery_proc.h"
+#include "crew.h"
+#include "lottery_sched.h"
 #include "window.h"
 
 /* Begin (@sign is 1 below 0) or end to count what all have. */

@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
 #include "opts.h"
 #include "schedule.h"
 #include "udprate.h"

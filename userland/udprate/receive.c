@@ -9,7 +9,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "memory.h"
+#include "files.h"
 #include "udprate.h"
 
 #define BATCH		64U

@@ -15,9 +15,8 @@
 
 #include "args.h"
 #include "clock.h"
-#include "memory.h"
+#include "files.h"
 #include "schedule.h"
-#include "tsc.h"
 #include "udprate.h"
 
 /* A worker's socket and how its packets get out. */

@@ -12,7 +12,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "memory.h"
+#include "files.h"
 #include "udprate.h"
 
 /* Where packets go to or come in. */

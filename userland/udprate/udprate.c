@@ -12,9 +12,7 @@
 #include "clock.h"
 #include "crew.h"
 #include "document.h"
-#include "futex.h"
-#include "hog.h"
-#include "memory.h"
+#include "files.h"
 #include "udprate.h"
 
 /* SIGINT and SIGTERM end a run early. */

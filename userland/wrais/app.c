@@ -9,10 +9,9 @@
 #include "args.h"
 #include "clock.h"
 #include "diskfile.h"
-#include "memory.h"
+#include "files.h"
 #include "probe.h"
 #include "random.h"
-#include "work.h"
 
 /* Reads that do not go on where their thread's last one ended. */
 #define RANDOM_PERCENT	20U

@@ -19,9 +19,9 @@
 
 #include "app_engine.h"
 #include "args.h"
+#include "crew.h"
 #include "diskfile.h"
-#include "futex.h"
-#include "memory.h"
+#include "files.h"
 
 /* The rings that the kernel and we share; it reads the one and fills the other. */
 struct ring {

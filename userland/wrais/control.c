@@ -8,7 +8,7 @@
 
 #include "args.h"
 #include "control.h"
-#include "memory.h"
+#include "files.h"
 #include "procfs.h"
 
 #define PROC_SIZE	4096U

@@ -14,8 +14,8 @@
 #include "args.h"
 #include "clock.h"
 #include "diskfile.h"
+#include "files.h"
 #include "load.h"
-#include "memory.h"
 
 /* Blocks are given back in large pieces, as truncation gives them back. */
 #define PUNCH		(16 * MIB)

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "crew.h"
-#include "ioprio.h"
+#include "diskfile.h"
 #include "types.h"
 
 /* Of each kind. */

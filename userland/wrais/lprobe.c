@@ -5,7 +5,6 @@
 
 #include "args.h"
 #include "diskfile.h"
-#include "ioprio.h"
 #include "json.h"
 #include "opts.h"
 #include "probe.h"

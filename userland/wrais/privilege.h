@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "ioprio.h"
+#include "diskfile.h"
 #include "types.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"

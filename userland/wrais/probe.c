@@ -13,10 +13,10 @@
 
 #include "args.h"
 #include "clock.h"
+#include "crew.h"
 #include "diskfile.h"
-#include "futex.h"
+#include "files.h"
 #include "json.h"
-#include "memory.h"
 #include "probe.h"
 #include "random.h"
 

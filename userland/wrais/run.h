@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "control.h"
-#include "ioprio.h"
+#include "diskfile.h"
 #include "load.h"
 #include "probe.h"
 #include "types.h"

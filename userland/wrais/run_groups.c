@@ -8,7 +8,7 @@
 #include "args.h"
 #include "cgroup.h"
 #include "clock.h"
-#include "memory.h"
+#include "files.h"
 #include "privilege.h"
 #include "run.h"
 

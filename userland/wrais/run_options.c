@@ -7,7 +7,7 @@
 #include "args.h"
 #include "clock.h"
 #include "diskfile.h"
-#include "memory.h"
+#include "files.h"
 #include "opts.h"
 #include "run.h"
 

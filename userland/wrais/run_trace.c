@@ -10,7 +10,7 @@
 #include "args.h"
 #include "clock.h"
 #include "crew.h"
-#include "memory.h"
+#include "files.h"
 #include "procfs.h"
 #include "run.h"
 #include "tracefs.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "args.h"
-#include "memory.h"
+#include "files.h"
 #include "stalls.h"
-#include "traceline.h"
+#include "tracefs.h"
 
 #define ROOM_STEP	64U
 

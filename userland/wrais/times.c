@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* times.c - what is said of the times of a database's transactions. */
+#include "histogram.h"
 #include "json.h"
 #include "probe.h"
-#include "quantile.h"
 #include "times.h"
 
 void report_times(double *ms, size_t count)

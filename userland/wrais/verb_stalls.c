@@ -16,13 +16,12 @@
 #include "args.h"
 #include "clock.h"
 #include "crew.h"
+#include "diskfile.h"
 #include "json.h"
 #include "opts.h"
 #include "procfs.h"
 #include "stalls.h"
-#include "target.h"
 #include "tracefs.h"
-#include "traceline.h"
 #include "verbs.h"
 
 #define THREADS_MAX	4096U

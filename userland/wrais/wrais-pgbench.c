@@ -18,7 +18,6 @@
 #include "clock.h"
 #include "files.h"
 #include "json.h"
-#include "memory.h"
 #include "opts.h"
 #include "times.h"
 

@@ -18,11 +18,10 @@
 #include "args.h"
 #include "clock.h"
 #include "diskfile.h"
+#include "files.h"
 #include "json.h"
 #include "ktap.h"
-#include "memory.h"
 #include "run.h"
-#include "target.h"
 
 /* For the load to reach the disk, and for a killed probe to end. */
 #define SWING_NS	(120 * NSEC_PER_SEC)

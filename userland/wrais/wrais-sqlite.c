@@ -11,9 +11,9 @@
 
 #include "args.h"
 #include "clock.h"
-#include "ioprio.h"
+#include "diskfile.h"
+#include "files.h"
 #include "json.h"
-#include "memory.h"
 #include "opts.h"
 #include "times.h"
 

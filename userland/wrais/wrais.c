@@ -11,10 +11,10 @@
 
 #include "args.h"
 #include "control.h"
+#include "diskfile.h"
 #include "json.h"
 #include "opts.h"
 #include "privilege.h"
-#include "target.h"
 #include "verbs.h"
 
 struct options {

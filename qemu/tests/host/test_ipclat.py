@@ -268,9 +268,9 @@ def lib(*names: str) -> tuple[str, ...]:
 
 def test_the_receiver_notes_ages(tmp_path: Path) -> None:
     """Some of 200 receptions is not disturbed, and so 1,000,000 cycles old and little more."""
-    names = ("affinity", "args", "clock", "files", "futex", "histogram", "lottery_sched", "policy")
+    names = ("affinity", "args", "clock", "crew", "files", "histogram", "lottery_sched")
     sources = ["qemu/tests/host/ipclat_side.c", "userland/ipclat/side.c"]
-    side = native.load(tmp_path, *sources, *lib(*names))
+    side = native.load(tmp_path, *sources, *lib(*names, "policy", "procfs"))
     side.receive_messages.restype = ctypes.c_uint64
     words = [ctypes.c_uint64(word) for word in (200, 20, 1_000_000)]
     noted = ctypes.c_uint64()
@@ -320,7 +320,7 @@ def test_places(tmp_path: Path, text: str, said: str) -> None:
     sources = (
         "qemu/tests/host/ipclat_place.c",
         "userland/ipclat/place.c",
-        *lib("args", "files", "memory"),
+        *lib("args", "files"),
     )
     program = native.build(tmp_path, *sources, options=(f'-DCPU_DIR="{tmp_path}"',))
     assert run(program, text).stdout == f"{said}\n"

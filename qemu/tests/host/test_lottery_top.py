@@ -19,8 +19,8 @@ from tests.host import native
 from tests.host.programs import Done, assert_refused, run
 
 LIB = (
-    *("affinity", "args", "clock", "files", "json", "lottery_proc", "lottery_sched"),
-    *("memory", "opts", "policy", "procfs", "traceline", "waterfill"),
+    *("affinity", "args", "clock", "files", "json", "lottery_sched"),
+    *("opts", "policy", "procfs", "tracefs", "waterfill"),
 )
 SOURCES = (
     "qemu/tests/host/lottery_top_here.c",

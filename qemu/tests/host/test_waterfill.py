@@ -17,7 +17,7 @@ import pytest
 
 from tests.host import native
 
-SOURCES = tuple(f"userland/lib/{name}.c" for name in ("waterfill", "memory", "args", "files"))
+SOURCES = tuple(f"userland/lib/{name}.c" for name in ("waterfill", "args", "files"))
 SETS_MAX = 256
 
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "cgroup.h"
 #include "clock.h"
-#include "kmod.h"
 #include "ktap.h"
 #include "opts.h"
 #include "source.h"

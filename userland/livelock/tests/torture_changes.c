@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kmod.h"
+#include "cgroup.h"
 #include "procfs.h"
 #include "torture.h"
 

@@ -9,8 +9,6 @@
 #include "args.h"
 #include "clock.h"
 #include "currency.h"
-#include "lottery_currency.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lend.h"
-#include "lottery_proc.h"
+#include "lottery_sched.h"
 
 enum {
 	HOG,

@@ -3,7 +3,7 @@
 #include "affinity.h"
 #include "clock.h"
 #include "lend.h"
-#include "lottery_proc.h"
+#include "lottery_sched.h"
 
 /* Who is who in most tests. */
 enum {

@@ -12,7 +12,6 @@
 #include "args.h"
 #include "clock.h"
 #include "currency.h"
-#include "lottery_currency.h"
 #include "lottery_sched.h"
 
 static const char usage[] =

@@ -5,7 +5,6 @@
 
 #include "affinity.h"
 #include "args.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "opts.h"
 #include "smp.h"

@@ -8,12 +8,10 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "hog.h"
-#include "lottery_proc.h"
+#include "crew.h"
 #include "lottery_sched.h"
 #include "procfs.h"
 #include "smp.h"
-#include "work.h"
 
 /* The quantum of those whose share is counted, how many, and how many will do. */
 #define SHARE_TICKS		20U

@@ -14,7 +14,6 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "procfs.h"
 #include "smp.h"

@@ -7,9 +7,9 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
 #include "json.h"
-#include "lottery_proc.h"
+#include "lottery_sched.h"
 #include "smp.h"
 
 struct smp smp;

@@ -13,7 +13,7 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
 #include "procfs.h"
 #include "smp_pulse.h"
 

@@ -10,7 +10,7 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
 #include "lottery_sched.h"
 #include "procfs.h"
 #include "smp_pulse.h"

@@ -6,7 +6,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "lottery_proc.h"
+#include "lottery_sched.h"
 #include "procfs.h"
 #include "smp.h"
 

@@ -8,9 +8,8 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "hog.h"
+#include "crew.h"
 #include "smp_pulse.h"
-#include "work.h"
 
 /*
  * From the launcher's last word to the intruder's coming: long enough for the kernel

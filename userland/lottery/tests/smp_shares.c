@@ -17,7 +17,7 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "lottery_proc.h"
+#include "lottery_sched.h"
 #include "procfs.h"
 #include "smp_pulse.h"
 #include "smp_waterfill.h"

@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "lottery_sched.h"
 #include "smp_pulse.h"
-#include "work.h"
 
 #define TICKETS		100U
 

@@ -10,12 +10,9 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "lottery_currency.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "opts.h"
 #include "stage.h"
-#include "work.h"
 
 struct theatre theatre;
 

@@ -7,7 +7,7 @@
 
 #include "crew.h"
 #include "ktap.h"
-#include "lottery_loan.h"
+#include "lottery_sched.h"
 
 /* To do a small thing: far above what a slow machine needs. */
 #define STAGE_WAIT_NS	(30 * NSEC_PER_SEC)

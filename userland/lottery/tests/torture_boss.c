@@ -10,7 +10,6 @@
 #include "affinity.h"
 #include "args.h"
 #include "clock.h"
-#include "lottery_proc.h"
 #include "lottery_sched.h"
 #include "torture.h"
 

@@ -7,10 +7,8 @@
 
 #include "args.h"
 #include "clock.h"
-#include "lottery_currency.h"
-#include "lottery_loan.h"
+#include "lottery_sched.h"
 #include "torture.h"
-#include "work.h"
 
 #define CHILD_WORK_NS	(2 * NSEC_PER_MSEC)
 #define LOCK_WORK_NS	(100 * NSEC_PER_USEC)

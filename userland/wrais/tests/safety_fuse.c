@@ -18,7 +18,7 @@
 
 #include "args.h"
 #include "clock.h"
-#include "memory.h"
+#include "files.h"
 #include "procfs.h"
 #include "safety.h"
 

@@ -14,8 +14,8 @@
 
 #include "args.h"
 #include "clock.h"
-#include "ioprio.h"
-#include "memory.h"
+#include "diskfile.h"
+#include "files.h"
 #include "privilege.h"
 #include "safety.h"
 

@@ -23,7 +23,6 @@
 #include "args.h"
 #include "clock.h"
 #include "diskfile.h"
-#include "ioprio.h"
 #include "opts.h"
 #include "random.h"
 
