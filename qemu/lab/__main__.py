@@ -65,11 +65,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lab", description="The lab: build, boot, measure.")
     verb = argv[0] if argv else ""
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name, (module, summary) in VERBS.items():
+    for name, (place, summary) in VERBS.items():
+        of_verb = subparsers.add_parser(name, help=summary)
         if name == verb:
-            importlib.import_module(module).register(subparsers)
-        else:
-            subparsers.add_parser(name, help=summary)
+            module = importlib.import_module(place)
+            getattr(module, "register", lambda _: None)(of_verb)
+            of_verb.set_defaults(func=module.verb)
     return parser.parse_args(argv)
 
 

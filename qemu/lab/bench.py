@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from lab import LabError
 from lab.experiment import FULL, QUICK, SCOPES, Experiment, measuring, require
@@ -243,7 +242,7 @@ def _all(args: argparse.Namespace, scope: str) -> int:
     return campaign.main(Paths.from_env(), scope, args.budget, args.jobs)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     scope = QUICK if args.quick else FULL
     if args.exp is None:
         return _all(args, scope)
@@ -255,10 +254,10 @@ def _main(args: argparse.Namespace) -> int:
     return run(bench, paths, measuring(paths, f"bench-{bench.stem}", PEERS))
 
 
-def register(subparsers: Any) -> None:
-    """Add the `bench` verb."""
-    text = "run an experiment: records, goals and figures under $(O)/results and $(O)/plots"
-    parser = subparsers.add_parser("bench", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "run an experiment: records, goals and figures under $(O)/results and $(O)/plots"
+    )
     parser.add_argument(
         "--exp",
         metavar="NAME",
@@ -277,4 +276,3 @@ def register(subparsers: Any) -> None:
         help=f"run all of it N times (1..{MAX_REPEAT}) and compare the files byte for byte",
     )
     add_jobs(parser)
-    parser.set_defaults(func=_main)

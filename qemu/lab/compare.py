@@ -7,12 +7,12 @@ files of the same name are compared.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from lab import LabError
 from lab.report.document import read_document
@@ -98,13 +98,14 @@ def _both(a: str, b: str) -> tuple[Path, Path]:
     return one, other
 
 
-def register(subparsers: Any) -> None:
-    """Add the `compare` verb."""
-    text = (
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
         "compare two directories of results through benchstat, or two runs of ipclat or of "
         "udprate: what they printed with --json"
     )
-    parser = subparsers.add_parser("compare", help=text, description=text)
     parser.add_argument("a", metavar="A", nargs="?", default="", help="what to compare with")
     parser.add_argument("b", metavar="B", nargs="?", default="", help="what is compared")
-    parser.set_defaults(func=lambda args: main(*_both(args.a, args.b)))
+
+
+def verb(args: argparse.Namespace) -> int:
+    return main(*_both(args.a, args.b))

@@ -92,15 +92,12 @@ def kernel_packages(paths: Paths, own: Path | None, verbose: bool) -> list[Path]
     return found(paths, KERNEL_DEBS)
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb deb."""
-    parser = subparsers.add_parser("deb", help="Debian packages of kernel, tools and driver")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--own", type=Path, metavar="FILE", help="put our options on top of FILE")
     parser.add_argument("--verbose", action="store_true", help="show the commands")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     paths.packages.mkdir(parents=True, exist_ok=True)
     for file in (*tools(paths), *kernel_packages(paths, args.own, args.verbose)):

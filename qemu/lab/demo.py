@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.bench import Bench, add_jobs, run_all, write
 from lab.experiment import DEMO, measuring, require
@@ -318,18 +317,17 @@ def main(paths: Paths, runner: Runner, workers: int, judged: bool = False) -> in
     return 1 if judged and missed(verdicts_of(seen)) else 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `demo` verb."""
-    text = "each experiment in its smallest scope: what it shows, the figures, a table of goals"
-    more = (
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "each experiment in its smallest scope: what it shows, the figures, a table of goals"
+    )
+    parser.epilog = (
         "Exits 0 when everything ran; with STRICT=1 in the environment only if no goal is missed."
     )
-    parser = subparsers.add_parser("demo", help=text, description=text, epilog=more)
     add_jobs(parser)
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     require(paths, {boot.machine.kernel for part in parts() for boot in part.boots()})
     return main(paths, measuring(paths, "demo", PEERS), args.jobs, strict(os.environ))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import difflib
 from pathlib import Path
-from typing import Any
 
 from lab import LabError
 from lab.experiment import SCOPES
@@ -73,17 +72,14 @@ def main(paths: Paths, exp: str | None, check: bool) -> int:
     return 1 if check and differ else 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `figures` verb."""
-    text = "put the results under $(O)/results into the tables of the documents"
-    parser = subparsers.add_parser("figures", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "put the results under $(O)/results into the tables of the documents"
     parser.add_argument(
         "--exp", metavar="NAME", help=f"of one of {', '.join(names())}; default: all"
     )
     parser.add_argument("--check", action="store_true", help="change nothing: exit 1 if any differ")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     exp = None if args.exp is None else lookup(args.exp).name
     return main(Paths.from_env(), exp, args.check)

@@ -15,7 +15,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import Any
 
 from lab import LabError
 from lab.guest.boot import Boot, Program
@@ -175,7 +174,7 @@ def run(paths: Paths, flood: Flood) -> BootResult:
         sender.stop()
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     result = run(paths, Flood(args.driver, args.rate, args.seconds, args.governor))
     for line in result.program("flood").output:
@@ -185,12 +184,9 @@ def _main(args: argparse.Namespace) -> int:
     return 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `flood` verb."""
-    text = "send frames from the host to a guest's card, over loopback; a cross-check"
-    parser = subparsers.add_parser("flood", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "send frames from the host to a guest's card, over loopback; a cross-check"
     parser.add_argument("--driver", default=IN_TREE, help=", ".join(DRIVERS))
     parser.add_argument("--governor", action="store_true", help="the receive governor decides")
     parser.add_argument("--rate", type=int, default=20000, help="frames a second (20000)")
     parser.add_argument("--seconds", type=int, default=10, help="how long (10)")
-    parser.set_defaults(func=_main)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogWriter
@@ -87,16 +86,13 @@ def main(files: Sequence[Path], output: Path) -> int:
     return 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `hdr` verb."""
-    text = "a HdrHistogram log of runs of ipclat or of udprate (--json --buckets)"
-    parser = subparsers.add_parser("hdr", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "a HdrHistogram log of runs of ipclat or of udprate (--json --buckets)"
     parser.add_argument("files", metavar="FILE", type=Path, nargs="+")
     parser.add_argument(
         "--output", metavar="LOG", type=Path, help="default: the first file's name with .hlog"
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     return main(args.files, args.output or args.files[0].with_suffix(".hlog"))

@@ -97,15 +97,12 @@ def shown(ledger: Path) -> str:
     return "\n".join([*said, "files: " + " ".join(names)]) + "\n"
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb ledger."""
-    parser = subparsers.add_parser("ledger", help="keep or show what a run of the gate found")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("keep", "show"))
     parser.add_argument("logs", nargs="?", type=Path, help="keep: what the stages said")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     if args.what == "keep":
         paths = Paths.from_env()
         print(f"lab: kept in {keep(paths, directory(), time.time(), args.logs or paths.logs)}")

@@ -237,15 +237,12 @@ def write(path: Path, rows: Iterable[Row]) -> None:
     path.write_text(json.dumps([*known.values()], indent=1) + "\n")
 
 
-def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The verb long."""
+def register(parser: argparse.ArgumentParser) -> None:
     names = [name for name, _ in parts(Paths.from_env())]
-    parser = subparsers.add_parser("long", help="what the gate leaves out; some of it five times")
     parser.add_argument("part", nargs="*", help=f"of {', '.join(names)}; default: all")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     known = dict(parts(paths))
     for name in args.part:

@@ -185,9 +185,7 @@ def covered(configs: Path) -> list[str]:
     return [str(merged[name]) for name in COVERED]
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb matrix."""
-    parser = subparsers.add_parser("matrix", help="the short tests of the class, other kernels")
+def register(parser: argparse.ArgumentParser) -> None:
     which = f"of {', '.join(MATRIX)}; default: all"
     parser.add_argument("name", nargs="*", metavar="NAME", help=which)
     parser.add_argument("--list", action="store_true", help="only say which there are")
@@ -197,10 +195,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-k", dest="tests", default="", help="as of pytest: only those tests")
     parser.add_argument("--llvm", action="store_true", help="clang and lld instead of gcc and ld")
     parser.add_argument("--verbose", action="store_true", help="show the commands")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     names = choose(args.name)
     if args.list:

@@ -318,9 +318,7 @@ def _show_tier(paths: Paths, mutants: Sequence[Mutant], tier: str) -> int:
     return 0 if len(of_long) == len(rest) else 1
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb mutants."""
-    parser = subparsers.add_parser("mutants", help="plant faults and see who notices")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="*", help="a mutant or a folder of them; default: all")
     parser.add_argument("--kind", choices=list(Kind), help="only those of this kind")
     parser.add_argument("--one-of-each", action="store_true", help="those of make test")
@@ -328,10 +326,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--trust", action="store_true", help="their tests are known to pass without them"
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     chosen = [
         mutant

@@ -11,7 +11,6 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab import LabError
 from lab.report.document import Document, Result, read_document
@@ -121,10 +120,8 @@ def main(files: Sequence[Path], output: Path) -> int:
     return 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `plot` verb."""
-    text = "draw runs of ipclat or of udprate: what they printed with --json"
-    parser = subparsers.add_parser("plot", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "draw runs of ipclat or of udprate: what they printed with --json"
     parser.add_argument("files", metavar="FILE", type=Path, nargs="+")
     parser.add_argument(
         "--output",
@@ -132,8 +129,7 @@ def register(subparsers: Any) -> None:
         type=Path,
         help="write STEM.png and STEM.svg (default: the first file's name without .json)",
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     return main(args.files, args.output or args.files[0].with_suffix(""))

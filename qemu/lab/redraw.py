@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from lab import LabError
 from lab.paths import Paths
@@ -47,15 +46,12 @@ def main(paths: Paths, exp: str | None) -> int:
     return 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `report` verb."""
-    text = "figures and one HTML page of the results under $(O)/results"
-    parser = subparsers.add_parser("report", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "figures and one HTML page of the results under $(O)/results"
     parser.add_argument(
         "--exp", metavar="NAME", help=f"draw only one of {', '.join(names())}; default: all"
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     return main(Paths.from_env(), args.exp)

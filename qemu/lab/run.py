@@ -150,8 +150,8 @@ def _tell(result: CommandResult, log_dir: Path) -> int:
     return result.status
 
 
-def run(args: argparse.Namespace) -> int:
-    """The exit code of the verb: the command's own, 0 after a shell."""
+def verb(args: argparse.Namespace) -> int:
+    """The exit code: the command's own, 0 after a shell."""
     paths = Paths.from_env()
     request = Request.of(args, os.environ)
     log_dir = paths.logs / "run"
@@ -168,10 +168,10 @@ def run(args: argparse.Namespace) -> int:
     return _tell(result, log_dir)
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The arguments of the verb."""
-    text = "boot the kernel: a shell, or one command, whose exit status is then that of the verb"
-    parser = subparsers.add_parser("run", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "boot the kernel: a shell, or one command, whose exit status is then that of the verb"
+    )
     parser.add_argument("--cmd", help="the command as a line for sh -c")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command")
     parser.add_argument("--dry-run", action="store_true", help="print the QEMU command only")
@@ -186,4 +186,3 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     extras.register(parser)
     parser.add_argument("--append", help="more words for the kernel command line")
-    parser.set_defaults(func=run)

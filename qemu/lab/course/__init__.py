@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab import LabError
 from lab.arch import ARCH
@@ -110,16 +109,15 @@ def judge(paths: Paths, name: str, answer: Path) -> Verdict:
         return JUDGES[name](paths, answer.absolute(), Path(scratch))
 
 
-def register(subparsers: Any) -> None:
-    """Add the `course` verb."""
-    text = "judge the answer to an exercise: right, or what is wrong; see Documentation/course.rst"
-    parser = subparsers.add_parser("course", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "judge the answer to an exercise: right, or what is wrong; see Documentation/course.rst"
+    )
     parser.add_argument("name", help=f"one of {', '.join(JUDGES)}")
     parser.add_argument("file", type=Path, help="the answer, C")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     verdict = judge(Paths.from_env(), args.name, args.file)
     print(verdict.said)
     return 0 if verdict.right else 1

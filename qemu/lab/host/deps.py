@@ -333,15 +333,12 @@ def ensure(
     install(names, log)
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb deps."""
-    parser = subparsers.add_parser("deps", help="install, or name, the packages that are missing")
+def register(parser: argparse.ArgumentParser) -> None:
     which = f"of {', '.join(PURPOSES)}; {ALL} (the default) is all of them but llvm"
     parser.add_argument("purposes", nargs="*", metavar="PURPOSE", help=which)
     parser.add_argument("--source", default="", help="kernel source that is not Debian's")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     ensure(args.purposes or [ALL], bool(args.source), Paths.from_env().logs / "apt.log")
     return 0

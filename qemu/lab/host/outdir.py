@@ -143,14 +143,11 @@ def clean(paths: Paths, everything: bool) -> None:
         out.rmdir()
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb clean."""
-    parser = subparsers.add_parser("clean", help="remove what was built")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="all that was generated")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     # Bytecode of what is imported from here on would be back at once.
     sys.dont_write_bytecode = True
     clean(Paths.from_env(), args.all)

@@ -251,13 +251,7 @@ def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
         raise LabError(f"no root image: {why}; everything it said: {log}", exit_code=1)
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb rootfs."""
-    parser = subparsers.add_parser("rootfs", help="make the root image, if it is out of date")
-    parser.set_defaults(func=_main)
-
-
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     paths.out.mkdir(parents=True, exist_ok=True)
     make(paths)

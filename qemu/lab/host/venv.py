@@ -40,12 +40,6 @@ def _why(log: Path) -> str:
     return (errors or lines[-1:] or ["it said nothing"])[0]
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb venv."""
-    parser = subparsers.add_parser("venv", help="make the Python environment")
-    parser.set_defaults(func=_main)
-
-
-def _main(_: argparse.Namespace) -> int:
+def verb(_: argparse.Namespace) -> int:
     make(Paths.from_env())
     return 0

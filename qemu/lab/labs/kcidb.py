@@ -114,14 +114,11 @@ def report(paths: Paths, origin: str) -> dict[str, Any]:
     return {"version": VERSION, "checkouts": [checkout], "builds": builds, "tests": found}
 
 
-def register(subparsers: Any) -> None:
-    """Add the `kcidb` verb."""
-    text = "results of the guests' suites as a report for KCIDB"
-    parser = subparsers.add_parser("kcidb", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "results of the guests' suites as a report for KCIDB"
     parser.add_argument("--origin", default="local", help="who reports (local)")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     print(json.dumps(report(Paths.from_env(), args.origin), indent=1))
     return 0

@@ -14,7 +14,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from lab import LabError
 from lab.labs import told_apart
@@ -67,20 +66,17 @@ def results(paths: Paths, name: str) -> Iterator[str]:
         yield shlex.join(["lava-test-case", case, "--result", WORDS[goal.met]])
 
 
-def register(subparsers: Any) -> None:
-    """Add the `lava` verb."""
-    text = "a job for LAVA that runs an experiment, as YAML; or its results"
-    parser = subparsers.add_parser("lava", help=text, description=text)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = "a job for LAVA that runs an experiment, as YAML; or its results"
     parser.add_argument("--exp", required=True, metavar="NAME", help=f"one of {', '.join(names())}")
     parser.add_argument("--quick", action="store_true", help="the short form")
     parser.add_argument("--repository", default="", metavar="URL", help="where to get this from")
     parser.add_argument(
         "--results", action="store_true", help="goals as commands of LAVA's test shell instead"
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     if args.results:
         for line in results(Paths.from_env(), args.exp):
             print(line)

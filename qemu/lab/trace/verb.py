@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 from lab import LabError
 from lab.experiment import require
@@ -45,15 +44,14 @@ def main(paths: Paths, names: Sequence[str]) -> int:
     return 0
 
 
-def register(subparsers: Any) -> None:
-    """Add the `trace` verb."""
-    words = "record a run, stock and ours, with trace-cmd and blktrace, and draw who waits for whom"
-    parser = subparsers.add_parser("trace", help=words, description=words)
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "record a run, stock and ours, with trace-cmd and blktrace, and draw who waits for whom"
+    )
     parser.add_argument(
         "--exp", metavar="NAME", help=f"one of {', '.join(PICTURES)}; default: all of them"
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     return main(Paths.from_env(), [args.exp] if args.exp else list(PICTURES))

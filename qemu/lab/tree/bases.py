@@ -141,16 +141,13 @@ def _trees(paths: Paths, tree: str) -> Iterator[Path]:
         yield fetch(release, paths.out / "bases")
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb bases."""
-    parser = subparsers.add_parser("bases", help="does the series apply to the kernels offered?")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "tree", nargs="?", default="", help="directory or tarball of a kernel, any version"
     )
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     paths.out.mkdir(parents=True, exist_ok=True)
     bad = 0

@@ -371,16 +371,13 @@ def run_beside(paths: Paths, names: Sequence[str], command: Sequence[str]) -> in
     return 1 if any(failed) else status
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb check."""
-    parser = subparsers.add_parser("check", help="static checks of patches, C and Python")
+def register(parser: argparse.ArgumentParser) -> None:
     names = [check.name for check in CHECKS]
     parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; default: all")
     parser.add_argument("--beside", nargs=argparse.REMAINDER, help="run this command meanwhile")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     known = [check.name for check in CHECKS]
     for name in args.name:
         if name not in known:

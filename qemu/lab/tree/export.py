@@ -144,14 +144,11 @@ def export(paths: Paths, where: Path) -> list[Path]:
     return [where / name for name in named]
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb export."""
-    parser = subparsers.add_parser("export", help="the whole series, new files too, for git am")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dir", metavar="DIR", help="a new or an empty directory")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     if not args.dir:
         raise LabError("DIR is empty: allowed is a new or an empty directory")
     patches: Sequence[Path] = export(Paths.from_env(), Path(args.dir))

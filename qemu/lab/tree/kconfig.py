@@ -259,9 +259,7 @@ def save(paths: Paths, variant: str, llvm: bool) -> Path:
     return target
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb config."""
-    parser = subparsers.add_parser("config", help="configure a kernel from configs/")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
@@ -272,10 +270,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("--kernel", default="guest", choices=VARIANTS)
     parser.add_argument("--llvm", action="store_true", help="for a build with clang")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     if args.action == "defconfig":
         (build_dir(paths, args.kernel) / ".config").unlink(missing_ok=True)

@@ -224,9 +224,7 @@ def tags(paths: Paths, variant: str) -> Path:
     return target
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb kernel."""
-    parser = subparsers.add_parser("kernel", help="build a kernel, or an index of its source")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target",
         nargs="?",
@@ -236,10 +234,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--kernel", default="guest", choices=VARIANTS)
     parser.add_argument("--llvm", action="store_true", help="clang and lld instead of gcc and ld")
     parser.add_argument("--verbose", action="store_true", help="show the commands")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     if args.target == "tags":
         print(tags(paths, args.kernel))

@@ -384,14 +384,11 @@ def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
     )
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb prepare."""
-    parser = subparsers.add_parser("prepare", help="kernel source, patches, links of the modules")
+def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", default="", help="directory or tarball of a kernel")
-    parser.set_defaults(func=_main)
 
 
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     paths.out.mkdir(parents=True, exist_ok=True)
     prepare(paths, args.source)

@@ -189,13 +189,7 @@ def _require(paths: Paths) -> None:
             raise LabError(f"{path} is a link out of $(O): it would be written to", exit_code=1)
 
 
-def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The verb series."""
-    parser = subparsers.add_parser("series", help="build after every patch of the series")
-    parser.set_defaults(func=_main)
-
-
-def _main(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     _require(paths)
     bad = 0
