@@ -6,8 +6,6 @@ run says, and a program in virtual time does the same again. Too many failures o
 program that was run again before, are faults as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ Beside its records each experiment leaves its samples in the Go benchmark format
 files of the same name are compared.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What an experiment is to the verbs that run, judge and draw it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ What is marked there, see lab.report.quotes, is taken from $(O)/results. Nothing
 document is touched, and no number of such a table is typed by hand.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 from pathlib import Path

@@ -5,8 +5,6 @@ A cross-check of the receive path's figures: nothing in the guest sends here, an
 clock is the host's.  Figures do not repeat, they only have to be of the same kind.
 """
 
-from __future__ import annotations
-
 import argparse
 import socket
 import struct

@@ -5,8 +5,6 @@ Each result is an interval with a tag of its own, which begins when the run did;
 nanoseconds, each the middle of its bucket.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

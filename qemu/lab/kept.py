@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of boots that outlive the run: a bench that was cut short goes on where it was."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

@@ -7,8 +7,6 @@ suites on the kernel with checks; states after a crash. $(O)/logs/long.json has 
 with n, how many passed, and n and spread of its seconds and of each figure that it printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boots without a guest: the programs run on the host itself, natively."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ Where all samples are there (--buckets), how many took longer than so long; othe
 means, their intervals, and the outermost percentiles.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Reads $(O)/results, writes $(O)/plots and $(O)/report.html and measures nothing,
 that both can be made again at any time.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

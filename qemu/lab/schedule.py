@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The scheduler: runs boots side by side, each once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait

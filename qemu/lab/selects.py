@@ -5,8 +5,6 @@ A program of its own, python3 -m lab.selects QEMU: expressions as JSON on standa
 true or false on standard output. LAB_TIER and the like are those of make test.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Suites: boots that are tests. Without the root image there is no shell in them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

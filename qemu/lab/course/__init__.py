@@ -4,8 +4,6 @@
 Documentation/course.rst has the exercises, Documentation/course/ what an answer begins with.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import tempfile

@@ -4,8 +4,6 @@
 Tests, the demo and the experiments are made of boots and of nothing else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field

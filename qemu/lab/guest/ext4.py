@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """An empty ext4 file system, the same bytes each time."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

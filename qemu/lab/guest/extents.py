@@ -6,8 +6,6 @@ mkfs runs here, and the guest gets the extents that differ from zero, which wrai
 writes to the device.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Iterator

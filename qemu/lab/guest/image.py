@@ -5,8 +5,6 @@ A disk completes in host time; in memory the same programs are measured in a
 time that is virtual throughout.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Empty file systems that mkfs.TYPE of the host makes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

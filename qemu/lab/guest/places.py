@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Where the files of a start are: a disk, its file system, and what lies between the two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

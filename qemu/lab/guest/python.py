@@ -5,8 +5,6 @@ The modules are in one archive, where Python looks by itself, and compiled, as t
 them: to compile those that a test imports takes three seconds of the guest.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path

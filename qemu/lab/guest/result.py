@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What came of a boot and of each of its programs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -74,7 +72,7 @@ class BootResult:
     errors: Sequence[str] = ()
     seconds: float = 0.0
     gap_s: float = 0.0
-    first: BootResult | None = None
+    first: "BootResult | None" = None
 
     @property
     def all_skipped(self) -> bool:

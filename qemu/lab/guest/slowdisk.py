@@ -5,8 +5,6 @@ The usual one serves one request after the other, 300 us each and 30 MB/s, as th
 flash of a phone does; wrais-disk lays a file system onto it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lab import LabError

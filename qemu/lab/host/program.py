@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs of the host that are for root, found though they are not in a user's PATH."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass

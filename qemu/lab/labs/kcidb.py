@@ -5,8 +5,6 @@ One checkout, a build for each kernel that was tested, a test for each result of
 last boot of each suite, as its KTAP says; the form is that of kcidb-io, version 5.3.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -5,8 +5,6 @@ The job's device is a container of the dispatcher; what is measured runs in QEMU
 everywhere, in virtual time.  Schema: lava_common.schemas of LAVA 2023.01.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the page's script draws: a comparison, or points, as plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A figure of a reference beside our records: its cells, and whether its claim holds here."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ A result is told from others by its words; its figures are its numbers, and thos
 objects in it under "NAME.KEY".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

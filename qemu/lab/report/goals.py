@@ -4,8 +4,6 @@
 A goal is data: which records, what of them, its bound, and where it is quoted.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What one run of an experiment measured, and the files that hold it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

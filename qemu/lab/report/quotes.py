@@ -19,8 +19,6 @@ Rows and columns are values of a parameter, of `variant` or of `metric`, in this
 what the table calls them. `beside` is a part of the spread, which follows in parentheses.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

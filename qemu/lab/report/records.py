@@ -6,8 +6,6 @@ set of samples: value, n and spread.  Files are byte-repeatable: the same
 numbers always give the same bytes, so that two runs can be compared with cmp.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

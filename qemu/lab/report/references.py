@@ -4,8 +4,6 @@
 It is the one place that these numbers are in; the plots and the report read them here.
 """
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from pathlib import Path

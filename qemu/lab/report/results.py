@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The results directory as the page reads it: of each experiment its fullest run."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ that is not such an object raises LabError, because a measurement that is half
 understood is none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two runs of an instrument, figure by figure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ Title above, one pair of axes, and below them what the reference found beside
 what was measured here.  The same numbers always give the same bytes.
 """
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +90,7 @@ class Sheet:
         return save(self._figure, folder, stem)
 
 
-def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
+def save(figure: "Figure", folder: Path, stem: str) -> list[Path]:
     """Write STEM.png and STEM.svg; the same figure always gives the same bytes."""
     import matplotlib as mpl
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Small statistics over samples: spread and rank correlation."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 

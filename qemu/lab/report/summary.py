@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """From samples to records: one for all samples that share a key."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 

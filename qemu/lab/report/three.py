@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The three plots at the top of the page as one picture, stock and ours, for README."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +29,7 @@ def _lines(top: Top) -> list[tuple[str, Line]]:
     return sorted(found, key=lambda one: ORDER.index(one[0]) if one[0] in ORDER else 0)
 
 
-def _bars(axes: Axes, chart: Chart, lines: Sequence[tuple[str, Line]]) -> None:
+def _bars(axes: "Axes", chart: Chart, lines: Sequence[tuple[str, Line]]) -> None:
     width = 0.8 / len(lines)
     for number, (name, line) in enumerate(lines):
         off = (number - (len(lines) - 1) / 2) * width
@@ -43,20 +41,20 @@ def _bars(axes: Axes, chart: Chart, lines: Sequence[tuple[str, Line]]) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _curves(axes: Axes, lines: Sequence[tuple[str, Line]]) -> None:
+def _curves(axes: "Axes", lines: Sequence[tuple[str, Line]]) -> None:
     for number, (name, line) in enumerate(lines):
         xs, ys = ([one[key] for one in line.points] for key in ("x", "y"))
         axes.plot(xs, ys, "o-", color=COLOURS[number], label=name, markersize=4)
 
 
-def _scatter(axes: Axes, lines: Sequence[tuple[str, Line]]) -> None:
+def _scatter(axes: "Axes", lines: Sequence[tuple[str, Line]]) -> None:
     for name, line in lines:
         xs, ys = ([one[key] for one in line.points] for key in ("x", "y"))
         style = ("--", MUTED) if line.theirs else ("o", COLOURS[1])
         axes.plot(xs, ys, style[0], color=style[1], label=name, markersize=5)
 
 
-def _panel(axes: Axes, top: Top) -> None:
+def _panel(axes: "Axes", top: Top) -> None:
     axes.set_title(top.title, fontsize=11, fontweight="bold", loc="left")
     lines = _lines(top)
     if top.chart is None or not lines:

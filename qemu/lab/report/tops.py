@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The three plots at the top of the page, each with its sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What trace-cmd recorded, as data: events, their fields, and the stack of who went to sleep."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

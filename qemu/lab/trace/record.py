@@ -6,8 +6,6 @@ what they see in the guest's memory until the run is over; then it leaves as an
 archive by a port, which takes it at the instruction that writes it.
 """
 
-from __future__ import annotations
-
 import shutil
 import tarfile
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The requests in a disk, of what blktrace wrote: struct blk_io_trace, blktrace_api.h of 6.12."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Each lane is a strip of pixels; a column of it shows what its stretch of time he
 state as high as its part of that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +110,7 @@ def _picture(held: Sequence[dict[What, float]]) -> Any:
     return picture
 
 
-def _draw_side(axes: Axes, side: Side, timeline: Timeline) -> None:
+def _draw_side(axes: "Axes", side: Side, timeline: Timeline) -> None:
     length = timeline.length_ns
     end = length / NS[timeline.unit]
     for number, lane in enumerate(side.lanes):

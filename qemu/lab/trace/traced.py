@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What came out of a recording, and what a subject makes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -5,8 +5,6 @@ What was recorded stays in $(O)/traces, for trace-cmd, kernelshark and blkparse.
 takes CPU time of the guest's own, so what is drawn is how it goes, not how fast.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

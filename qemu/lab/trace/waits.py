@@ -5,8 +5,6 @@ A task that goes to sleep leaves its stack; the functions in it say what it wait
 Once somebody has woken it, it waits for the CPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The report: one HTML page that needs nothing else, from results and plots."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
