@@ -35,7 +35,7 @@ VERBS = {
     "mutants": ("lab.mutants", "plant faults and see who notices"),
     "ledger": ("lab.ledger", "keep or show what the last runs of the gate found"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
-    "bench": ("lab.bench", "run an experiment, or all"),
+    "bench": ("lab.campaign", "run an experiment, or all"),
     "trace": ("lab.trace.verb", "record a run and draw who waits for whom"),
     "figures": ("lab.figures", "put results into the tables of the documents"),
     "report": ("lab.redraw", "plots and one HTML page of the results"),

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The `bench` verb: run an experiment, write its records, judge its goals, draw its figures.
-
-Without an experiment it runs all of them, see lab.campaign.
-"""
-
-from __future__ import annotations
+"""A bench: run an experiment, write its records, judge its goals, draw its figures."""
 
 import argparse
 import os
@@ -16,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lab import LabError
-from lab.experiment import FULL, QUICK, SCOPES, Experiment, measuring, require
+from lab.experiment import FULL, QUICK, SCOPES, Experiment
 from lab.guest.boot import Boot
 from lab.guest.machine import Files, Machine
 from lab.guest.result import BootResult
@@ -28,7 +23,7 @@ from lab.report.provenance import Provenance, collect
 from lab.report.records import write_text
 from lab.report.results import stem
 from lab.schedule import Runner, Schedule
-from lab.subjects.registry import PEERS, check_metric, lookup, names
+from lab.subjects.registry import check_metric, lookup
 
 MAX_REPEAT = 10
 # Host seconds of a guest in virtual time: to boot, and for a second that it is busy.
@@ -180,6 +175,17 @@ def write(paths: Paths, bench: Bench, files: dict[str, str], verdicts: list[Verd
     write_text(results / f"{bench.stem}-provenance.json", made_by(paths, bench).json())
 
 
+def settle(
+    paths: Paths, bench: Bench, results: Sequence[BootResult]
+) -> tuple[Measured, list[Verdict], list[Path]]:
+    """Judge, write and draw what came of its boots."""
+    measured = bench.experiment.evaluate(results)
+    verdicts = bench.experiment.judge(measured.records, bench.whole)
+    write(paths, bench, measured.files(bench.stem), verdicts)
+    drawn = bench.experiment.draw(paths.results, paths.plots, bench.stem)
+    return measured, verdicts, drawn
+
+
 def run(bench: Bench, paths: Paths, runner: Runner) -> int:
     """Measure, write, draw and judge.  Returns 1 if a goal was missed, else 0.
 
@@ -231,48 +237,3 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
         default=os.cpu_count() or 1,
         help="guests running beside each other (default: one a host CPU); changes no figure",
     )
-
-
-def _all(args: argparse.Namespace, scope: str) -> int:
-    from lab import campaign
-
-    for name, given in (("--only", args.only is not None), ("--repeat", args.repeat != 1)):
-        if given:
-            raise LabError(f"{name}: must come with one experiment, --exp {'|'.join(names())}")
-    return campaign.main(Paths.from_env(), scope, args.budget, args.jobs)
-
-
-def verb(args: argparse.Namespace) -> int:
-    scope = QUICK if args.quick else FULL
-    if args.exp is None:
-        return _all(args, scope)
-    if args.budget is not None:
-        raise LabError("--budget: must come without --exp: it is for all experiments")
-    bench = make_bench(args.exp, scope, args.only, args.repeat, args.jobs)
-    paths = Paths.from_env()
-    require(paths, {boot.machine.kernel for boot in bench.boots() if not boot.host})
-    return run(bench, paths, measuring(paths, f"bench-{bench.stem}", PEERS))
-
-
-def register(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "run an experiment: records, goals and figures under $(O)/results and $(O)/plots"
-    )
-    parser.add_argument(
-        "--exp",
-        metavar="NAME",
-        help=f"one of {', '.join(names())}; default: all, and what is done is not done again",
-    )
-    parser.add_argument(
-        "--budget", metavar="TIME", help="of all: begin nothing after 90s, 30m, 2h, and end then"
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer sizes, seeds and seconds")
-    parser.add_argument("--only", metavar="METRIC", help="measure this metric alone")
-    parser.add_argument(
-        "--repeat",
-        metavar="N",
-        type=lambda text: whole("repeat", text),
-        default=1,
-        help=f"run all of it N times (1..{MAX_REPEAT}) and compare the files byte for byte",
-    )
-    add_jobs(parser)

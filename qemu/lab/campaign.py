@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""All experiments in one call: what is done is kept, and a time budget ends it.
+"""The `bench` verb: one experiment, or all: what is done is kept, and a time budget ends it.
 
-Experiments run one after the other, the shortest first. What is timed by the host's clock,
+All experiments run one after the other, the shortest first. What is timed by the host's clock,
 on the host itself or in a guest in real time, runs alone; then guests in virtual time run
 beside each other, up to the CPUs.
 """
 
-from __future__ import annotations
-
+import argparse
 import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lab import LabError
-from lab.bench import Bench, made_by, write
-from lab.experiment import measuring, require
+from lab.bench import MAX_REPEAT, Bench, Forecast, add_jobs, made_by, make_bench, run, settle, whole
+from lab.experiment import FULL, QUICK, measuring, require
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.host.progress import Progress
@@ -23,7 +22,7 @@ from lab.kept import Kept, conditions
 from lab.paths import Paths
 from lab.report.goals import Verdict, goals_text, missed
 from lab.schedule import OutOfTime, Runner, Schedule
-from lab.subjects.registry import EXPERIMENTS, PEERS
+from lab.subjects.registry import EXPERIMENTS, PEERS, names
 
 _BUDGET = re.compile(r"([1-9][0-9]*)([smh])")
 UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -44,31 +43,6 @@ def benches(scope: str, workers: int) -> list[Bench]:
     """All experiments, the shortest first."""
     found = [Bench(experiment, scope, workers=workers) for experiment in EXPERIMENTS.values()]
     return sorted(found, key=lambda bench: sum(boot.length for boot in bench.boots()))
-
-
-@dataclass
-class Estimate:
-    """How long the rest takes, by the host seconds that boots took for their length."""
-
-    boots: Sequence[Boot]
-    workers: int
-    left: dict[str, float] = field(init=False)
-    took: float = 0.0
-    done: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.left = {boot.name: boot.length for boot in self.boots}
-
-    def add(self, result: BootResult) -> None:
-        """A boot has ended."""
-        self.done += self.left.pop(result.boot.name, 0.0)
-        self.took += result.seconds
-
-    def seconds(self) -> float | None:
-        """None before the first boot has ended."""
-        if not self.done:
-            return None
-        return sum(self.left.values()) * self.took / self.done / self.workers
 
 
 @dataclass
@@ -105,11 +79,7 @@ class Campaign:
             left = len(kept.missing(boots))
             self.unfinished.append(f"{bench.stem}: {len(boots) - left} of {len(boots)} boots done")
             return
-        measured = bench.experiment.evaluate(results)
-        judged = bench.experiment.judge(measured.records, bench.whole)
-        write(self.paths, bench, measured.files(bench.stem), judged)
-        bench.experiment.draw(self.paths.results, self.paths.plots, bench.stem)
-        self.verdicts += judged
+        self.verdicts += settle(self.paths, bench, results)[1]
 
     def _results(self, bench: Bench, kept: Kept, boots: list[Boot]) -> list[BootResult] | None:
         """Of all boots; None if the time is up before they have ended."""
@@ -117,27 +87,28 @@ class Campaign:
         alone = [boot for boot in todo if boot.host or boot.machine.real_time]
         beside = [boot for boot in todo if boot not in alone]
         workers = min(bench.workers, max(1, len(beside)))
-        estimate = Estimate(todo, workers)
+        forecast = Forecast(todo, workers)
         errors: list[LabError] = []
-        progress = Progress(f"bench {bench.stem}", len(boots), "boots", left=estimate.seconds)
+        progress = Progress(f"bench {bench.stem}", len(boots), "boots", left=forecast.seconds)
 
         def run(boot: Boot) -> BootResult:
             if self.deadline is not None and self.clock() >= self.deadline:
                 raise OutOfTime
+            forecast.begin(boot)
             try:
-                result = kept(boot)
+                return kept(boot)
             except LabError as error:
                 # The others still run, and are kept: nothing of it runs beside the next bench.
                 errors.append(error)
-                estimate.left.pop(boot.name, None)
                 return BootResult(boot, [], self.paths.logs)
-            estimate.add(result)
-            return result
+            finally:
+                forecast.end(boot)
 
         try:
             for some, lanes in ((alone, 1), (beside, workers)):
                 Schedule(some, run, lanes).all(
-                    lambda _: progress.update(len(boots) - len(estimate.left)), self.left_s
+                    lambda _: progress.update(len(boots) - len(todo) + len(forecast.took)),
+                    self.left_s,
                 )
         except OutOfTime:
             return None
@@ -169,3 +140,46 @@ def main(paths: Paths, scope: str, budget: str | None, workers: int) -> int:
     require(paths, {boot.machine.kernel for b in todo for boot in b.boots() if not boot.host})
     kept_of = keeping(paths, lambda bench: measuring(paths, f"bench-{bench.stem}", PEERS))
     return Campaign(paths, todo, kept_of, deadline).run()
+
+
+def _all(args: argparse.Namespace, scope: str) -> int:
+    for name, given in (("--only", args.only is not None), ("--repeat", args.repeat != 1)):
+        if given:
+            raise LabError(f"{name}: must come with one experiment, --exp {'|'.join(names())}")
+    return main(Paths.from_env(), scope, args.budget, args.jobs)
+
+
+def verb(args: argparse.Namespace) -> int:
+    scope = QUICK if args.quick else FULL
+    if args.exp is None:
+        return _all(args, scope)
+    if args.budget is not None:
+        raise LabError("--budget: must come without --exp: it is for all experiments")
+    bench = make_bench(args.exp, scope, args.only, args.repeat, args.jobs)
+    paths = Paths.from_env()
+    require(paths, {boot.machine.kernel for boot in bench.boots() if not boot.host})
+    return run(bench, paths, measuring(paths, f"bench-{bench.stem}", PEERS))
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "run an experiment: records, goals and figures under $(O)/results and $(O)/plots"
+    )
+    parser.add_argument(
+        "--exp",
+        metavar="NAME",
+        help=f"one of {', '.join(names())}; default: all, and what is done is not done again",
+    )
+    parser.add_argument(
+        "--budget", metavar="TIME", help="of all: begin nothing after 90s, 30m, 2h, and end then"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer sizes, seeds and seconds")
+    parser.add_argument("--only", metavar="METRIC", help="measure this metric alone")
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=lambda text: whole("repeat", text),
+        default=1,
+        help=f"run all of it N times (1..{MAX_REPEAT}) and compare the files byte for byte",
+    )
+    add_jobs(parser)

@@ -6,8 +6,6 @@ virtual time.  Figures, the page and the table of goals are files that the scree
 That a goal was missed is shown and fails nothing, unless STRICT=1 is in the environment.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -17,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.bench import Bench, add_jobs, run_all, write
+from lab.bench import Bench, add_jobs, run_all, settle
 from lab.experiment import DEMO, measuring, require
 from lab.guest import places
 from lab.guest.result import BootResult
@@ -284,16 +282,6 @@ def parts() -> list[Bench]:
     return [Bench(experiment, DEMO) for experiment in EXPERIMENTS.values()]
 
 
-def look(paths: Paths, part: Bench, results: Sequence[BootResult]) -> Seen:
-    """Judge, write and draw a part."""
-    measured = part.experiment.evaluate(results)
-    verdicts = part.experiment.judge(measured.records, part.whole)
-    write(paths, part, measured.files(part.stem), verdicts)
-    return Seen(
-        part, measured, verdicts, part.experiment.draw(paths.results, paths.plots, part.stem)
-    )
-
-
 def main(paths: Paths, runner: Runner, workers: int, judged: bool = False) -> int:
     """Boot, draw, tell.  Returns 0; if the goals are `judged`, 1 if one was missed."""
     started = time.monotonic()
@@ -306,7 +294,8 @@ def main(paths: Paths, runner: Runner, workers: int, judged: bool = False) -> in
     seen: list[Seen] = []
     try:
         for part in shown:
-            seen.append(look(paths, part, [results[boot] for boot in part.boots()]))
+            ended = [results[boot] for boot in part.boots()]
+            seen.append(Seen(part, *settle(paths, part, ended)))
             progress.update(len(seen))
     finally:
         progress.close()

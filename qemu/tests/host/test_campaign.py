@@ -13,7 +13,7 @@ import pytest
 
 from lab import LabError
 from lab.bench import Bench, made_by
-from lab.campaign import Campaign, Estimate, benches, keeping, seconds
+from lab.campaign import Campaign, benches, keeping, seconds
 from lab.experiment import SCOPES
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
@@ -191,14 +191,6 @@ def test_a_boot_that_fails_is_named_and_the_others_are_kept(
 
 def test_a_missed_goal_fails(paths: Paths) -> None:
     assert campaign(paths, toy.Runner(cost=lambda _: 20.0)).run() == 1
-
-
-def test_the_time_left_follows_from_what_boots_took() -> None:
-    boots = toy.boots((1, 2, 4))
-    estimate = Estimate(boots, 2)
-    assert estimate.seconds() is None
-    estimate.add(replace(toy.Runner()(boots[0]), seconds=10.0))
-    assert estimate.seconds() == (2 + 4) * 10 / 2
 
 
 @pytest.mark.parametrize(
