@@ -13,23 +13,19 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lab import LabError
 
 Param = str | int | float
 Spread = float | Mapping[str, float]
 
-FIELDS = ("experiment", "metric", "variant", "params", "value", "unit", "n", "spread")
 SIGNIFICANT = 6
 """Digits kept of a value: more than any experiment can tell apart."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_VARIANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-_UNIT = re.compile(r"\S+")
 _GO_UNSAFE = re.compile(r"[\s/=]")
 
 
@@ -38,45 +34,44 @@ def tidy(number: float) -> float:
     return float(f"{number:.{SIGNIFICANT}g}")
 
 
-def _need(good: bool, where: str, field: str, value: object, allowed: str) -> None:
-    """Raise a LabError that names the field, its value and what is allowed."""
-    if not good:
-        raise LabError(f"{where}: {field} {value!r}: must be {allowed}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _like(pattern: str) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
 def _is_finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and _is_number(value) and math.isfinite(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(cast(float, value))
 
 
-def _check_key(where: str, experiment: str, metric: str, variant: str, unit: str) -> None:
-    """Refuse names that a file name, a CSV column or a Go benchmark could not hold."""
-    names = {"experiment": (experiment, _NAME), "metric": (metric, _NAME)}
-    for field, (value, pattern) in names.items():
-        good = isinstance(value, str) and pattern.fullmatch(value) is not None
-        _need(good, where, field, value, "lower-case letters, digits and _")
-    good = isinstance(variant, str) and _VARIANT.fullmatch(variant) is not None
-    _need(good, where, "variant", variant, "letters, digits and . _ + -")
-    good = isinstance(unit, str) and _UNIT.fullmatch(unit) is not None
-    _need(good, where, "unit", unit, "one word")
+# What fields may be, in words too: a file name, a CSV column and a Go benchmark hold the names.
+Rule = tuple[Callable[[Any], bool], str]
+_NAME: Rule = (_like(r"[a-z][a-z0-9_]*"), "lower-case letters, digits and _")
+_VARIANT: Rule = (_like(r"[A-Za-z0-9][A-Za-z0-9._+-]*"), "letters, digits and . _ + -")
+_WORD: Rule = (_like(r"\S+"), "one word")
+_OBJECT: Rule = (lambda value: isinstance(value, Mapping), "an object of names and values")
+_PARAM: Rule = (lambda v: isinstance(v, str) or _is_finite(v), "text or a finite number")
+_FINITE: Rule = (_is_finite, "a finite number")
+_COUNT: Rule = (lambda value: type(value) is int and value >= 1, "a count of at least 1")
 
 
-def _check_params(where: str, params: Mapping[str, Param]) -> None:
-    _need(isinstance(params, Mapping), where, "params", params, "an object of names and values")
-    for name, value in params.items():
-        good = isinstance(name, str) and _NAME.fullmatch(name) is not None
-        _need(good, where, "params", name, "named with lower-case letters, digits and _")
-        good = isinstance(value, str) or _is_finite(value)
-        _need(good, where, f"params.{name}", value, "text or a finite number")
+def _checked(item: "_Keyed") -> Iterator[tuple[str, object, Rule]]:
+    yield "experiment", item.experiment, _NAME
+    yield "metric", item.metric, _NAME
+    yield "variant", item.variant, _VARIANT
+    yield "unit", item.unit, _WORD
+    yield "params", item.params, _OBJECT
+    for name, value in item.params.items():
+        yield "params", name, (_NAME[0], f"named with {_NAME[1]}")
+        yield f"params.{name}", value, _PARAM
+    yield "value", item.value, _FINITE
+    if isinstance(item, Record):
+        yield "n", item.n, _COUNT
+        for name, value in _spreads(item.spread).items():
+            yield f"spread {name}".strip(), value, _FINITE
 
 
-def _check_spread(where: str, spread: Spread) -> None:
-    parts = spread if isinstance(spread, Mapping) else {"": spread}
-    for name, value in parts.items():
-        _need(_is_finite(value), where, f"spread {name}".strip(), value, "a finite number")
+def _spreads(spread: Spread) -> Mapping[str, float]:
+    return spread if isinstance(spread, Mapping) else {"": spread}
 
 
 def _order(params: Mapping[str, Param]) -> tuple[tuple[str, bool, float, str], ...]:
@@ -89,8 +84,8 @@ def _order(params: Mapping[str, Param]) -> tuple[tuple[str, bool, float, str], .
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One number measured by one run; `run` tells runs apart (a seed, a repetition)."""
+class _Keyed:
+    """What a sample and a record have in common.  Raises LabError for a field out of range."""
 
     experiment: str
     metric: str
@@ -98,66 +93,47 @@ class Sample:
     params: Mapping[str, Param]
     value: float
     unit: str
-    run: str
 
     def __post_init__(self) -> None:
-        where = f"sample {self.experiment}/{self.metric}"
-        _check_key(where, self.experiment, self.metric, self.variant, self.unit)
-        _check_params(where, self.params)
-        _need(_is_finite(self.value), where, "value", self.value, "a finite number")
+        for name, value, (good, allowed) in _checked(self):
+            if not good(value):
+                where = f"{type(self).__name__.lower()} {self.experiment}/{self.metric}"
+                raise LabError(f"{where}: {name} {value!r}: must be {allowed}")
 
     def key(self) -> tuple[str, str, str, tuple[tuple[str, bool, float, str], ...]]:
-        """What samples of the same record have in common; sorts numbers by size."""
+        """Equal for the samples of a record; no two records of a file share it."""
         return (self.experiment, self.metric, self.variant, _order(self.params))
 
 
 @dataclass(frozen=True)
-class Record:
-    """A measured value with its n and spread.
+class Sample(_Keyed):
+    """One number measured by one run; `run` tells runs apart (a seed, a repetition)."""
 
-    `n` is the number of samples behind `value`; `spread` is one number or named
-    ones (sd, min, max), in `unit`.  Raises LabError for a field out of range.
+    run: str
+
+
+@dataclass(frozen=True)
+class Record(_Keyed):
+    """A measured value: `n` samples are behind it.
+
+    `spread` is one number or named ones (sd, min, max), in `unit`.
     """
 
-    experiment: str
-    metric: str
-    variant: str
-    params: Mapping[str, Param]
-    value: float
-    unit: str
     n: int
     spread: Spread
 
-    def __post_init__(self) -> None:
-        where = f"record {self.experiment}/{self.metric}"
-        _check_key(where, self.experiment, self.metric, self.variant, self.unit)
-        _check_params(where, self.params)
-        _need(_is_finite(self.value), where, "value", self.value, "a finite number")
-        counted = isinstance(self.n, int) and not isinstance(self.n, bool)
-        _need(counted and self.n >= 1, where, "n", self.n, "a count of at least 1")
-        _check_spread(where, self.spread)
-
-    def key(self) -> tuple[str, str, str, tuple[tuple[str, bool, float, str], ...]]:
-        """Identity and order of a record; two records of a file never share it."""
-        return (self.experiment, self.metric, self.variant, _order(self.params))
-
     def as_json(self) -> dict[str, Any]:
         """The record as a JSON object: fields in the documented order, numbers tidied."""
-        spread: Any = self.spread
-        if isinstance(spread, Mapping):
-            spread = {name: tidy(value) for name, value in sorted(spread.items())}
-        else:
-            spread = tidy(spread)
-        return {
-            "experiment": self.experiment,
-            "metric": self.metric,
-            "variant": self.variant,
+        spread = {name: tidy(value) for name, value in sorted(_spreads(self.spread).items())}
+        tidied = {
             "params": dict(sorted(self.params.items())),
             "value": tidy(self.value),
-            "unit": self.unit,
-            "n": self.n,
-            "spread": spread,
+            "spread": spread if isinstance(self.spread, Mapping) else spread[""],
         }
+        return {name: tidied.get(name, getattr(self, name)) for name in FIELDS}
+
+
+FIELDS = tuple(field.name for field in fields(Record))
 
 
 def write_text(path: Path, text: str) -> None:
