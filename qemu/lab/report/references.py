@@ -7,6 +7,7 @@ It is the one place that these numbers are in; the plots and the report read the
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -102,10 +103,22 @@ class References(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         raise LabError(f"{FILE.name}: figure '{figure}' has no column '{series}'")
 
 
+def _figure(row: dict[str, Any]) -> dict[str, Any]:
+    """Its document is what the id begins with; series have what is shared, their `where` adds."""
+    shared: dict[str, Any] = row.pop("shared", {})
+    series = [
+        {**shared, **own, "where": {**shared.get("where", {}), **own.get("where", {})}}
+        for own in row.get("series", ())
+    ]
+    return {**row, "document": str(row.get("id")).partition("-")[0], "series": series}
+
+
 def parse(text: str) -> References:
     """The references of a TOML text.  Raises LabError that names what is wrong."""
     try:
-        found = msgspec.convert(tomllib.loads(text), References)
+        raw = tomllib.loads(text)
+        figures = [_figure(row) for row in raw.get("figures", ())]
+        found = msgspec.convert({**raw, "figures": figures}, References)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise LabError(f"{FILE.name}: {error}") from None
     names = [figure.id for figure in found.figures]
