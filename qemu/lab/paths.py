@@ -24,6 +24,18 @@ CHECKED = ("debug", "kcsan")
 
 
 @dataclass(frozen=True)
+class _Below:
+    """A path below one of the two directories of Paths."""
+
+    top: str
+    name: str
+
+    def __get__(self, paths: "Paths", _: type | None = None) -> Path:
+        top: Path = getattr(paths, self.top)
+        return top / self.name
+
+
+@dataclass(frozen=True)
 class Paths:
     """top is the checkout, out is $(O); both are absolute."""
 
@@ -39,78 +51,25 @@ class Paths:
         return cls(top, Path(out).absolute() if out else top / "build")
 
     # In the checkout.
-    @property
-    def configs(self) -> Path:
-        return self.top / "configs"
+    configs = _Below("top", "configs")
+    patches = _Below("top", "patches")
+    modules = _Below("top", "modules")
+    qemu = _Below("top", "qemu")
 
-    @property
-    def patches(self) -> Path:
-        return self.top / "patches"
-
-    @property
-    def modules(self) -> Path:
-        return self.top / "modules"
-
-    @property
-    def qemu(self) -> Path:
-        return self.top / "qemu"
-
-    # Under $(O).
-    @property
-    def pristine(self) -> Path:
-        return self.out / "pristine"
-
-    @property
-    def linux(self) -> Path:
-        return self.out / "linux"
-
-    @property
-    def userland(self) -> Path:
-        return self.out / "userland"
-
-    @property
-    def bin(self) -> Path:
-        """Tools for people."""
-        return self.userland / "bin"
-
-    @property
-    def libexec(self) -> Path:
-        """Test programs, which are no tools for people."""
-        return self.userland / "libexec"
-
-    @property
-    def init(self) -> Path:
-        return self.userland / "init"
-
-    @property
-    def rootfs(self) -> Path:
-        return self.out / "rootfs.sqfs"
-
-    @property
-    def venv(self) -> Path:
-        return self.out / "venv"
-
-    @property
-    def packages(self) -> Path:
-        """Debian packages, for machines."""
-        return self.out / "packages"
-
-    @property
-    def results(self) -> Path:
-        return self.out / "results"
-
-    @property
-    def plots(self) -> Path:
-        return self.out / "plots"
-
-    @property
-    def traces(self) -> Path:
-        """What the kernel traced of runs, a directory a run."""
-        return self.out / "traces"
-
-    @property
-    def logs(self) -> Path:
-        return self.out / "logs"
+    # Under $(O); libexec has test programs, traces a directory for each run that was recorded.
+    pristine = _Below("out", "pristine")
+    linux = _Below("out", "linux")
+    userland = _Below("out", "userland")
+    bin = _Below("out", "userland/bin")
+    libexec = _Below("out", "userland/libexec")
+    init = _Below("out", "userland/init")
+    rootfs = _Below("out", "rootfs.sqfs")
+    venv = _Below("out", "venv")
+    packages = _Below("out", "packages")
+    results = _Below("out", "results")
+    plots = _Below("out", "plots")
+    traces = _Below("out", "traces")
+    logs = _Below("out", "logs")
 
     def kernel(self, variant: str = "guest") -> Path:
         """The kernel build directory of a variant, $(O)/kernel-VARIANT."""
