@@ -3,12 +3,12 @@
 
 import argparse
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from lab import LabError
+from lab.host.program import logged
 from lab.paths import PACKAGE, Paths
 from lab.tree import kconfig, kernel
 
@@ -62,19 +62,9 @@ def tools(paths: Paths) -> list[Path]:
     shutil.rmtree(source, ignore_errors=True)
     source_package(paths, source)
     print("lab: packages of the tools and of the driver", file=sys.stderr, flush=True)
-    paths.logs.mkdir(parents=True, exist_ok=True)
     log = paths.logs / "deb-tools.log"
-    with log.open("w") as out:
-        done = subprocess.run(
-            ["dpkg-buildpackage", "--build=binary", "--unsigned-changes", "--unsigned-source"],
-            cwd=source,
-            env=kernel.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode:
+    argv = ["dpkg-buildpackage", "--build=binary", "--unsigned-changes", "--unsigned-source"]
+    if logged(argv, log, cwd=source, env=kernel.environment()):
         raise LabError(f"dpkg-buildpackage failed; everything it said: {log}", 1)
     shutil.rmtree(source)
     return found(paths, TOOLS_DEBS)

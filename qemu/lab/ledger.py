@@ -9,13 +9,13 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from lab import LabError
+from lab.host import program
 from lab.paths import Paths
 from lab.tree.kernel import environment
 
@@ -30,7 +30,6 @@ LOGS = (*SMALL, RED, "durations-*.json", "junit-*.xml", "ci-*.log")
 
 
 def directory(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the runs are: LAB_LEDGER, or below the home directory."""
     env = os.environ if environ is None else environ
     home = Path(env.get("HOME") or "/")
     return Path(env.get("LAB_LEDGER") or home / ".cache/who-waits/ci")
@@ -52,16 +51,12 @@ def known(ledger: Path) -> Counter[str]:
 
 def commit(top: Path) -> str:
     """The commit of the checkout, "none" without git."""
-    argv = ["git", "-C", str(top), "rev-parse", "--short=12", "HEAD"]
-    done = subprocess.run(argv, env=environment(), capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "none"
+    done = program.run("git", "-C", str(top), "rev-parse", "--short=12", "HEAD", env=environment())
+    return "none" if done.status else done.said.strip()
 
 
 def keep(paths: Paths, ledger: Path, now: float, logs: Path) -> Path:
-    """Copy the findings of a run that has ended; of old runs only what was run again stays.
-
-    logs has the summary and what the stages said.
-    """
+    """Copy the findings of a run that has ended; of old runs only what was run again stays."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     target = ledger / f"{commit(paths.top)}-{stamp}"
     target.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.guest.places import FLASH, FOLDER, TOOLS
 from lab.guest.vm import run_boot
+from lab.host.program import run
 from lab.paths import Paths
 from lab.subjects.wrais.experiment import DEPTHS
 
@@ -39,9 +40,9 @@ class Verdict:
 
 def compiled(argv: list[str], to: Path) -> Path:
     """A program.  Raises LabError if the compiler does not take it."""
-    done = subprocess.run([*argv, "-o", str(to)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(f"the compiler does not take it:\n{done.stderr.rstrip()}", exit_code=1)
+    done = run(*argv, "-o", str(to))
+    if done.status:
+        raise LabError(f"the compiler does not take it:\n{done.said.rstrip()}", exit_code=1)
     return to
 
 

@@ -3,11 +3,11 @@
 
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.host.program import run, search_path
 
 FS_UUID = "6c616264-6973-6b00-8000-000000000001"
 HASH_SEED = "6c616264-6973-6b00-8000-000000000002"
@@ -28,10 +28,7 @@ MIN_JOURNAL_BLOCKS = 1024
 
 @dataclass(frozen=True)
 class Ext4:
-    """A file system: size and journal in MiB, bytes a block, features beside FEATURES.
-
-    Raises LabError for what mke2fs would refuse.
-    """
+    """A file system: size and journal in MiB, bytes a block, features beside FEATURES."""
 
     size_mb: int = 1024
     block: int = 4096
@@ -65,27 +62,17 @@ class Ext4:
         """Write it to a sparse file.  Raises LabError (exit code 1) if mke2fs fails."""
         image.parent.mkdir(parents=True, exist_ok=True)
         image.unlink(missing_ok=True)
-        nothing = {"MKE2FS_CONFIG": os.devnull, "E2FSPROGS_FAKE_TIME": str(MADE_AT), "LC_ALL": "C"}
-        done = subprocess.run(
-            self.argv(find_mke2fs(), image),
-            env={**os.environ, **nothing},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-            raise LabError(
-                f"mke2fs: exit {done.returncode}: {said[-1] if said else 'no message'}",
-                exit_code=1,
-            )
+        nothing = {"MKE2FS_CONFIG": os.devnull, "E2FSPROGS_FAKE_TIME": str(MADE_AT)}
+        done = run(*self.argv(find_mke2fs(), image), env={**os.environ, **nothing})
+        if done.status:
+            said = [line for line in done.said.splitlines() if line.strip()]
+            why = said[-1] if said else "no message"
+            raise LabError(f"mke2fs: exit {done.status}: {why}", exit_code=1)
 
 
 def find_mke2fs() -> str:
     """The program, which is outside of a user's PATH on Debian.  Raises LabError without it."""
-    path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
-    program = shutil.which("mke2fs", path=path)
+    program = shutil.which("mke2fs", path=search_path())
     if program is None:
         raise LabError("mke2fs is not installed (package e2fsprogs): make deps", exit_code=1)
     return program

@@ -9,7 +9,6 @@ import argparse
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,10 +16,9 @@ from pathlib import Path
 
 from lab import LabError
 from lab.arch import ARCH
+from lab.host.program import logged, search_path
 from lab.paths import Paths
 
-# Some of it is not in the PATH of everybody who may run it.
-SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 HEADERS = ("/usr/include", "/usr/include/*", "/usr/local/include")
 LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/lib/*", "/usr/local/lib")
 DEBIAN_DIR = Path("/usr/src")
@@ -30,8 +28,7 @@ OS_RELEASE = Path("/etc/os-release")
 
 def have_command(name: str) -> bool:
     """A program of that name can be started."""
-    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *SBIN))
-    return shutil.which(name, path=path) is not None
+    return shutil.which(name, path=search_path()) is not None
 
 
 def _in_any(directories: Iterable[str], name: str) -> bool:
@@ -287,23 +284,17 @@ def advice(lacking: Sequence[Need], where: System | None, sudo: str = "sudo ") -
 def install(names: Sequence[str], log: Path) -> None:
     """apt-get the packages as root; its output goes to the log. Exit code 1 if it fails."""
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
-    log.parent.mkdir(parents=True, exist_ok=True)
     foreign = sorted({name.partition(":")[2] for name in names if ":" in name})
-    with log.open("w") as out:
-        for argv in (
-            # What an interrupted run has left half-installed: the others would refuse.
-            ["dpkg", "--configure", "-a"],
-            *(["dpkg", "--add-architecture", debian] for debian in foreign),
-            ["apt-get", "update"],
-            ["apt-get", "install", "-y", "--no-install-recommends", *names],
-        ):
-            done = subprocess.run(
-                argv, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False
-            )
+    # What an interrupted run has left half-installed: the others would refuse.
+    logged(["dpkg", "--configure", "-a"], log, env=env)
+    for debian in foreign:
+        logged(["dpkg", "--add-architecture", debian], log, "a", env=env)
+    logged(["apt-get", "update"], log, "a", env=env)
     # Stale package lists may still be good enough to install from.
-    if done.returncode:
+    wanted = ["apt-get", "install", "-y", "--no-install-recommends", *names]
+    if status := logged(wanted, log, "a", env=env):
         said = [line for line in log.read_text().splitlines() if line.startswith("E: ")]
-        why = said[-1] if said else f"exit code {done.returncode}"
+        why = said[-1] if said else f"exit code {status}"
         raise LabError(f"apt-get install failed: {why}; all of it: {log}", exit_code=1)
 
 

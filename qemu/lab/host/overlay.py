@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.host.program import run
 
 
 def _roots(directories: Sequence[Path]) -> list[Path]:
@@ -42,7 +43,6 @@ class Overlay:
     scratch: Path
 
     def argv(self, command: Sequence[str], cwd: Path) -> list[str]:
-        """The command in a namespace of its own, in cwd as it is there."""
         user = os.geteuid() != 0
         layers = range(len(self.roots))
         # Relative names: a comma or colon in the path of scratch would end an option.
@@ -129,11 +129,7 @@ def refusal() -> str:
     """Why there can be no overlay on this machine, or nothing."""
     with tempfile.TemporaryDirectory() as place, overlay([Path(place)]) as view:
         try:
-            done = subprocess.run(
-                view.argv(["true"], Path("/")), capture_output=True, text=True, check=False
-            )
+            done = run(*view.argv(["true"], Path("/")))
         except OSError as error:
             return f"no private mounts: unshare: {error.strerror}"
-    if done.returncode == 0:
-        return ""
-    return f"no private mounts: {' '.join(done.stderr.split())}"
+    return f"no private mounts: {' '.join(done.said.split())}" if done.status else ""

@@ -3,11 +3,11 @@
 
 import argparse
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from lab import LabError
+from lab.host.program import logged
 from lab.paths import Paths
 
 PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes")
@@ -16,20 +16,12 @@ PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requ
 def make(paths: Paths) -> None:
     """Make the environment anew. Its copy of the lock comes last and says that it is whole."""
     lock = paths.qemu / "requirements.lock"
-    paths.logs.mkdir(parents=True, exist_ok=True)
     log = paths.logs / "venv.log"
     print(f"lab: Python environment in {paths.venv}", file=sys.stderr, flush=True)
     python = str(paths.venv / "bin/python")
-    with log.open("w") as out:
-        for argv in (
-            [sys.executable, "-m", "venv", "--clear", str(paths.venv)],
-            [python, *PIP, "-r", str(lock)],
-        ):
-            done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, check=False
-            )
-            if done.returncode:
-                raise LabError(f"no Python environment: {_why(log)}; all of it: {log}", 1)
+    new = [sys.executable, "-m", "venv", "--clear", str(paths.venv)]
+    if logged(new, log) or logged([python, *PIP, "-r", str(lock)], log, "a"):
+        raise LabError(f"no Python environment: {_why(log)}; all of it: {log}", 1)
     shutil.copyfile(lock, paths.venv / "lock")
 
 

@@ -15,6 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from lab import LabError
+from lab.host import program
 from lab.paths import Paths
 from lab.tree import htmldocs, source, words
 from lab.tree.kernel import environment, kbuild
@@ -64,20 +65,10 @@ class Check:
 def call(argv: Sequence[str], cwd: Path) -> tuple[int, str]:
     """Exit code and output, standard error included."""
     try:
-        done = subprocess.run(
-            argv,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        done = program.run(*argv, cwd=cwd, env=environment())
     except FileNotFoundError as error:
         raise LabError(f"{argv[0]} is not installed: make deps", exit_code=1) from error
-    return done.returncode, done.stdout
+    return done.status, done.said
 
 
 def died(tool: str, status: int, output: str) -> str:
@@ -113,7 +104,6 @@ def adds_a_file(patch: Patch) -> list[str]:
 
 
 def _diff(text: str) -> str:
-    """The patch from its first file on."""
     start = re.search(r"^diff --git |^--- a/", text, re.M)
     return text[start.start() :] if start else ""
 
@@ -227,7 +217,6 @@ def past_their_budget(
 
 
 def house(paths: Paths) -> list[str]:
-    """Lengths and licences of our own files, and the budgets of lines and words."""
     ours = [*c_files(paths.modules), *c_files(paths.top / "userland")]
     ours += sorted(paths.qemu.glob("**/*.py"))
     problems = too_long(ours, paths.top) + without_licence(ours, paths.top)
@@ -237,7 +226,6 @@ def house(paths: Paths) -> list[str]:
 
 
 def checkpatch(paths: Paths) -> list[str]:
-    """checkpatch --strict on the patches and on every C file of ours."""
     series = [paths.patches / patch.name for patch in read_every(paths.patches)]
     modules = c_files(paths.modules)
     programs = c_files(paths.top / "userland")
@@ -355,10 +343,7 @@ def tell(name: str, problems: Sequence[str]) -> bool:
 
 
 def run_beside(paths: Paths, names: Sequence[str], command: Sequence[str]) -> int:
-    """Run a command beside the checks named, which are told of behind it.
-
-    Returns 1 if a check found a problem, else the status of the command.
-    """
+    """Run a command beside the checks named, which are told of behind it."""
     chosen = [check for check in CHECKS if check.name in names]
     beside = subprocess.Popen(command)
     try:

@@ -8,7 +8,6 @@ so that the tree builds after every patch, as with the links of the lab.
 import argparse
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.host.program import run
 from lab.paths import Paths
 from lab.tree.patches import LINKS, Patch, carried
 
@@ -84,16 +84,10 @@ def _header(patch: Patch, name: str) -> str:
 
 
 def _git(where: Path, *args: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(where), *IDENTITY, *args],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise LabError(f"git {args[0]}: {done.stdout.strip()}", exit_code=1)
-    return done.stdout
+    done = run("git", "-C", str(where), *IDENTITY, *args)
+    if done.status:
+        raise LabError(f"git {args[0]}: {done.said.strip()}", exit_code=1)
+    return done.said
 
 
 def patch_of(new: NewFiles, modules: Path, first: Patch) -> str:
@@ -115,14 +109,12 @@ def patch_of(new: NewFiles, modules: Path, first: Patch) -> str:
 
 
 def _named(number: int, text: str) -> str:
-    """As git names it."""
     subject = _header(Patch.parse("", text), "Subject").removeprefix("[PATCH] ")
     words = re.sub(r"[^A-Za-z0-9_.]+", "-", subject).strip("-.")
     return f"{number:04}-{words[:52].rstrip('-.')}.patch"
 
 
 def texts(paths: Paths) -> list[str]:
-    """All patches for the kernel in $(O)/pristine, in the order in which they apply."""
     found: list[str] = []
     news = list(NEW)
     for patch in carried(paths):

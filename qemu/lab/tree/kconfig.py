@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.arch import ARCH
+from lab.host.program import logged
 from lab.paths import MATRIX, PACKAGE, VARIANTS, Paths
 from lab.tree import patches, source
 from lab.tree.kernel import build_dir, environment, kbuild
@@ -213,7 +214,6 @@ def maximum_cpus(variant: str) -> int:
 
 
 def _digest(paths: Paths, merged: Mapping[str, Asked], llvm: bool) -> str:
-    """Changes whenever the configuration has to be made anew."""
     kconfigs = [file.read_text() for file in sorted(paths.modules.glob("*/**/Kconfig*"))]
     for patch in patches.carried(paths):
         # Other patches change no option: a person's menuconfig outlives their edits.
@@ -226,26 +226,14 @@ def _digest(paths: Paths, merged: Mapping[str, Asked], llvm: bool) -> str:
 
 def _conf(paths: Paths, variant: str, targets: Sequence[str], llvm: bool) -> None:
     """Run a configuration target of kbuild."""
-    argv = kbuild(paths, variant, ["-s", *targets], llvm)
-    paths.logs.mkdir(parents=True, exist_ok=True)
     log = paths.logs / f"config-{variant}.log"
-    with log.open("w") as out:
-        done = subprocess.run(
-            argv,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode:
+    if status := logged(kbuild(paths, variant, ["-s", *targets], llvm), log, env=environment()):
         lines = [line for line in log.read_text().splitlines() if line.strip()]
-        first = lines[0] if lines else f"make exit {done.returncode}"
+        first = lines[0] if lines else f"make exit {status}"
         raise LabError(f"kernel-{variant}: {first} (all of it: {log})", exit_code=1)
 
 
 def menu(paths: Paths, variant: str, llvm: bool) -> None:
-    """Let a person change the configuration; kept until configs/ or the tree changes."""
     argv = kbuild(paths, variant, ["menuconfig"], llvm)
     if subprocess.run(argv, env=environment(), check=False).returncode:
         raise LabError("menuconfig failed", exit_code=1)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
+from lab.host import program
 from lab.host.deps import DEBIAN_DIR
 from lab.paths import Paths
 from lab.tree import source
@@ -144,7 +145,6 @@ def _home(patches: Path, version: str) -> Path:
 
 
 def carried(paths: Paths) -> list[Patch]:
-    """The patches for the kernel in $(O)/pristine."""
     found = source.load(paths.pristine)
     return read_series(paths.patches, found.version if found else "")
 
@@ -205,32 +205,25 @@ class Misfit:
 
 
 def apply(patch: Patch, tree: Path) -> list[Misfit]:
-    """Run patch(1) in tree, without fuzz; the hunks that do not fit, all others are in then.
-
-    Raises LabError, exit code 1, for any other trouble.
-    """
+    """Run patch(1) in tree, without fuzz; the hunks that do not fit, all others are in then."""
     old = [change.old for change in patch.changes if change.old]
     gone = [Misfit(name, 0, 0) for name in old if not (tree / name).exists()]
-    done = subprocess.run(
-        ["patch", "-p1", "-F0", "--force", "--no-backup-if-mismatch", "--reject-file=-"],
+    done = program.run(
+        *("patch", "-p1", "-F0", "--force", "--no-backup-if-mismatch", "--reject-file=-"),
+        stdin=patch.text,
         cwd=tree,
-        input=patch.text,
-        env={**os.environ, "LC_ALL": "C", "QUOTING_STYLE": "literal"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
+        env={**os.environ, "QUOTING_STYLE": "literal"},
     )
-    if done.returncode == 0:
+    if done.status == 0:
         return []
     # One block of output for each file: its name, then its hunks.
     misfits = gone + [
         Misfit(block.splitlines()[0], int(number), int(line))
-        for block in done.stdout.split("patching file ")[1:]
+        for block in done.said.split("patching file ")[1:]
         for number, line in _FAILED.findall(block)
     ]
     if not misfits:
-        why = " ".join(done.stdout.split()) or f"patch exit {done.returncode}"
+        why = " ".join(done.said.split()) or f"patch exit {done.status}"
         raise LabError(f"{patch.name}: {why}", exit_code=1)
     return misfits
 
@@ -306,7 +299,6 @@ def hard_link_copy(pristine: Path, linux: Path) -> None:
 
 
 def _digest(found: Source, series: Sequence[Patch], links: Mapping[str, Path]) -> str:
-    """Changes whenever $(O)/linux has to."""
     text = json.dumps(
         [
             found.key,

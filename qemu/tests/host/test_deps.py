@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.host import deps, venv
+from lab.host import deps, program, venv
 from lab.paths import Paths
 from tests.host.checkouts import make, ran, script
 
@@ -30,7 +30,7 @@ def test_commands_headers_and_libraries_are_looked_for_not_packages(
 ) -> None:
     for name in ("bin/bc", "include/arch/gelf.h", "lib/libzmq.a", "src/linux-source-6.12.tar.xz"):
         script(tmp_path / name, "")
-    monkeypatch.setattr(deps, "SBIN", ())
+    monkeypatch.setattr(program, "SBIN", ())
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(deps, "HEADERS", (f"{tmp_path}/include", f"{tmp_path}/include/*"))
     monkeypatch.setattr(deps, "LIBRARIES", (f"{tmp_path}/lib",))
@@ -41,7 +41,7 @@ def test_commands_headers_and_libraries_are_looked_for_not_packages(
     assert deps.have_source(deps.DEBIAN_GLOB)
     assert deps.have_module("json") and not deps.have_module("jsn")
     # A command that a person without root does not have in PATH.
-    monkeypatch.setattr(deps, "SBIN", (str(tmp_path / "bin"),))
+    monkeypatch.setattr(program, "SBIN", (str(tmp_path / "bin"),))
     monkeypatch.setenv("PATH", "/nowhere")
     assert deps.have_command("bc")
 
