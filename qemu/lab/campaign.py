@@ -7,10 +7,14 @@ beside each other, up to the CPUs.
 """
 
 import argparse
+import hashlib
+import os
+import pickle
 import re
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from lab import LabError
 from lab.bench import MAX_REPEAT, Bench, Forecast, add_jobs, made_by, make_bench, run, settle, whole
@@ -18,9 +22,9 @@ from lab.experiment import FULL, QUICK, measuring, require
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.host.progress import Progress
-from lab.kept import Kept, conditions
 from lab.paths import Paths
 from lab.report.goals import Verdict, goals_text, missed
+from lab.report.provenance import Provenance
 from lab.schedule import OutOfTime, Runner, Schedule
 from lab.subjects.registry import EXPERIMENTS, PEERS, names
 
@@ -28,7 +32,6 @@ _BUDGET = re.compile(r"([1-9][0-9]*)([smh])")
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
 Clock = Callable[[], float]
-KeptOf = Callable[[Bench], Kept]
 
 
 def seconds(text: str) -> float:
@@ -43,6 +46,60 @@ def benches(scope: str, workers: int) -> list[Bench]:
     """All experiments, the shortest first."""
     found = [Bench(experiment, scope, workers=workers) for experiment in EXPERIMENTS.values()]
     return sorted(found, key=lambda bench: sum(boot.length for boot in bench.boots()))
+
+
+def programs(paths: Paths) -> str:
+    """Changes with every byte of the programs that guests without a root image get."""
+    digest = hashlib.sha256()
+    found = [path for top in (paths.bin, paths.libexec) for path in top.rglob("*")]
+    for path in sorted((*found, paths.init)):
+        if path.is_file():
+            digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def conditions(paths: Paths, made_by: Provenance) -> str:
+    """What a measurement depends on beside its boot: not on how it is evaluated."""
+    return repr(replace(made_by, commit="", dirty=False, python="")) + programs(paths)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A runner that runs only what is not in its directory, under the same conditions."""
+
+    runner: Runner
+    directory: Path
+    conditions: str
+
+    def _file(self, boot: Boot) -> Path:
+        key = hashlib.sha256((repr(boot) + self.conditions).encode()).hexdigest()
+        return self.directory / f"{boot.name}-{key[:16]}.pickle"
+
+    def read(self, boot: Boot) -> BootResult | None:
+        """The result that is there.  A file that cannot be read is as none."""
+        try:
+            found = pickle.loads(self._file(boot).read_bytes())
+        except (OSError, EOFError, AttributeError, ImportError, pickle.UnpicklingError):
+            return None
+        return replace(found, boot=boot) if isinstance(found, BootResult) else None
+
+    def missing(self, boots: Iterable[Boot]) -> list[Boot]:
+        return [boot for boot in boots if self.read(boot) is None]
+
+    def __call__(self, boot: Boot) -> BootResult:
+        """The result that is there, or a new one, which then is."""
+        found = self.read(boot)
+        if found is None:
+            found = self.runner(boot)
+            self.directory.mkdir(parents=True, exist_ok=True)
+            file = self._file(boot)
+            part = file.with_suffix(".part")
+            part.write_bytes(pickle.dumps(found))
+            os.replace(part, file)
+        return found
+
+
+KeptOf = Callable[[Bench], Kept]
 
 
 @dataclass

@@ -13,8 +13,7 @@ import subprocess
 from pathlib import Path
 
 from lab import LabError
-from lab.report.document import read_document
-from lab.report.runs import compared
+from lab.report.document import compared, read_document
 
 TOOL = "benchstat"
 MODULE = "golang.org/x/perf/cmd/benchstat@latest"

@@ -13,13 +13,12 @@ import pytest
 
 from lab import LabError
 from lab.bench import Bench, made_by
-from lab.campaign import Campaign, benches, keeping, seconds
+from lab.campaign import Campaign, Kept, benches, conditions, keeping, seconds
 from lab.experiment import SCOPES
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.host.progress import duration
-from lab.kept import Kept, conditions
 from lab.paths import Paths
 from lab.report.measured import Measured
 from lab.schedule import Runner

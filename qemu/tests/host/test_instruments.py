@@ -12,8 +12,7 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from lab import LabError, hdr, plot
-from lab.report.document import read_document
-from lab.report.runs import compared
+from lab.report.document import compared, read_document
 
 DOCUMENT: dict[str, Any] = {
     **{"tool": "ipclat", "schema": 1, "version": "1.0", "time": "2026-01-02T03:04:05Z"},

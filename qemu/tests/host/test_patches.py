@@ -9,7 +9,7 @@ import pytest
 from lab import LabError
 from lab.__main__ import main
 from lab.paths import Paths
-from lab.tree import misfits, patches, source
+from lab.tree import bases, patches, source
 from lab.tree.bases import Release, offered
 from lab.tree.patches import Change, Misfit, Patch, apply
 from tests.host.checkouts import ran, script
@@ -353,7 +353,7 @@ def test_a_hunk_that_fails_does_not_keep_the_others_out(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_stands_beside_what_is_there(tmp_path: Path) -> None:
     top = tree(tmp_path / "linux")
-    found = list(misfits.find(parsed(GOOD, OTHER, SECOND, GONE), top))
+    found = list(bases.find(parsed(GOOD, OTHER, SECOND, GONE), top))
     assert [(one.patch, one.misfit.hunk) for one in found] == [("2.patch", 1), ("4.patch", 0)]
     assert found[0].difference == ("  line 13", "- line 14a", "+ line 14", "  line 15")
     assert list(found[1].lines()) == ["4.patch: kernel/sched/gone.c: no such file"]
@@ -361,10 +361,10 @@ def test_what_does_not_fit_stands_beside_what_is_there(tmp_path: Path) -> None:
 
 def test_lines_that_have_moved_are_found_where_they_are_now() -> None:
     text = [f"line {number}" for number in range(1, 100)]
-    assert misfits.likest(["line 70", "other", "line 72"], text, 3) == text[69:72]
+    assert bases.likest(["line 70", "other", "line 72"], text, 3) == text[69:72]
     # Of two that are alike it is the nearer one.
-    assert misfits.likest(["a"], ["a", "b", "a"], 3) == ["a"]
-    assert misfits.likest(["a", "b"], [], 1) == []
+    assert bases.likest(["a"], ["a", "b", "a"], 3) == ["a"]
+    assert bases.likest(["a", "b"], [], 1) == []
 
 
 @pytest.mark.parametrize("packed", [False, True])
