@@ -199,21 +199,17 @@ def main(paths: Paths, scope: str, budget: str | None, workers: int) -> int:
     return Campaign(paths, todo, kept_of, deadline).run()
 
 
-def _all(args: argparse.Namespace, scope: str) -> int:
-    for name, given in (("--only", args.only is not None), ("--repeat", args.repeat != 1)):
-        if given:
-            raise LabError(f"{name}: must come with one experiment, --exp {'|'.join(names())}")
-    return main(Paths.from_env(), scope, args.budget, args.jobs)
-
-
 def verb(args: argparse.Namespace) -> int:
     scope = QUICK if args.quick else FULL
+    paths = Paths.from_env()
     if args.exp is None:
-        return _all(args, scope)
+        for name, given in (("--only", args.only is not None), ("--repeat", args.repeat != 1)):
+            if given:
+                raise LabError(f"{name}: must come with one experiment, --exp {'|'.join(names())}")
+        return main(paths, scope, args.budget, args.jobs)
     if args.budget is not None:
         raise LabError("--budget: must come without --exp: it is for all experiments")
     bench = make_bench(args.exp, scope, args.only, args.repeat, args.jobs)
-    paths = Paths.from_env()
     require(paths, {boot.machine.kernel for boot in bench.boots() if not boot.host})
     return run(bench, paths, measuring(paths, f"bench-{bench.stem}", PEERS))
 

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
+from lab import LabError
 from lab.guest.boot import Boot, Judged
 from lab.guest.ktap import Case
 from lab.guest.result import BootResult, ProgramResult
@@ -245,8 +246,7 @@ def verb(args: argparse.Namespace) -> int:
     known = dict(parts(paths))
     for name in args.part:
         if name not in known:
-            print(f"lab: part '{name}': allowed are {', '.join(known)}", file=sys.stderr)
-            return 2
+            raise LabError(f"part '{name}': allowed are {', '.join(known)}")
     path = paths.logs / "long.json"
     failed: list[Row] = []
     for name in args.part or known:

@@ -241,14 +241,19 @@ UBUNTU = System("Ubuntu", _APT, lambda need: need.ubuntu)
 FEDORA = System("Fedora", "dnf install", lambda need: need.fedora)
 
 
-def system(os_release: Path = OS_RELEASE) -> System | None:
-    """The distribution that this is or is like, or None."""
+def said_of(os_release: Path, *names: str) -> list[str]:
+    """Values of os-release(5), "" for what is not there."""
     try:
         lines = os_release.read_text().splitlines()
     except OSError:
-        return None
+        lines = []
     fields = dict(line.split("=", 1) for line in lines if "=" in line)
-    like = [fields.get(key, "").strip("\"'") for key in ("ID", "ID_LIKE")]
+    return [fields.get(name, "").strip("\"'") for name in names]
+
+
+def system(os_release: Path = OS_RELEASE) -> System | None:
+    """The distribution that this is or is like, or None."""
+    like = said_of(os_release, "ID", "ID_LIKE")
     if like[0] == "debian":
         return DEBIAN
     words = " ".join(like).split()

@@ -15,7 +15,7 @@ from typing import Any
 
 from lab import LabError
 from lab.arch import ARCH
-from lab.host.deps import OS_RELEASE
+from lab.host.deps import OS_RELEASE, said_of
 from lab.host.progress import Progress
 from lab.paths import Paths
 
@@ -110,16 +110,8 @@ def _output(argv: Sequence[str]) -> str:
 
 def release(os_release: Path = OS_RELEASE) -> str:
     """Code name of the host's Debian release, such as "bookworm"; "" for anything else."""
-    fields = dict(line.split("=", 1) for line in _lines(os_release) if "=" in line)
-    of_debian = fields.get("ID", "").strip('"') == "debian"
-    return fields.get("VERSION_CODENAME", "").strip('"') if of_debian else ""
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text().splitlines()
-    except OSError:
-        return []
+    name, code = said_of(os_release, "ID", "VERSION_CODENAME")
+    return code if name == "debian" else ""
 
 
 def sources(suite: str, output: Output = _output) -> list[Path]:

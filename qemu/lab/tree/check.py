@@ -168,33 +168,25 @@ def gate(paths: Paths) -> list[str]:
 
 def too_long(files: Iterable[Path], top: Path, most: int = MAX_LINES) -> list[str]:
     """Files that have grown past the limit of lines."""
-    found: list[str] = []
-    for file in files:
-        lines = file.read_text(errors="replace").count("\n")
-        if lines > most:
-            found.append(f"{file.relative_to(top)}: {lines} lines; at most {most}")
-    return found
+    counts = ((file, file.read_text(errors="replace").count("\n")) for file in files)
+    names = ((file.relative_to(top), lines) for file, lines in counts if lines > most)
+    return [f"{name}: {lines} lines; at most {most}" for name, lines in names]
 
 
 def without_licence(files: Iterable[Path], top: Path) -> list[str]:
-    """Files whose first two lines do not name their licence."""
-    found: list[str] = []
-    for file in files:
-        head = file.read_text(errors="replace").splitlines()[:2]
-        if not any("SPDX-License-Identifier: GPL-2.0" in line for line in head):
-            found.append(f"{file.relative_to(top)}: no SPDX-License-Identifier: GPL-2.0")
-    return found
+    wanted = "SPDX-License-Identifier: GPL-2.0"
+    heads = ((file, file.read_text(errors="replace").splitlines()[:2]) for file in files)
+    bad = (file for file, head in heads if not any(wanted in line for line in head))
+    return [f"{file.relative_to(top)}: no {wanted}" for file in bad]
 
 
 def files_below(folder: Path) -> list[Path]:
     """All its files, but for what begins with a point, caches and the like; a file is itself."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    kept = [
-        path
-        for path in files
-        if not any(part[0] in "._" for part in path.relative_to(folder).parts[:-1])
-    ]
-    return [folder] if folder.is_file() else kept
+    if folder.is_file():
+        return [folder]
+    files = ((path, path.relative_to(folder).parts[:-1]) for path in folder.rglob("*"))
+    seen = (path for path, parts in files if not any(part[0] in "._" for part in parts))
+    return [path for path in seen if path.is_file()]
 
 
 def lines_of(file: Path) -> int:
