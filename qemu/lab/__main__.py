@@ -98,7 +98,7 @@ def run(argv: Sequence[str]) -> int:
         from lab.tree.kconfig import unchanged
 
         unchanged(paths, "guest")
-    return int(args.func(args))
+    return int(args.func(args) or 0)
 
 
 def main(argv: Sequence[str]) -> int:

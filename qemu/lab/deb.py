@@ -87,9 +87,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="show the commands")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     paths = Paths.from_env()
     paths.packages.mkdir(parents=True, exist_ok=True)
     for file in (*tools(paths), *kernel_packages(paths, args.own, args.verbose)):
         print(file)
-    return 0

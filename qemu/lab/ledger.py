@@ -97,10 +97,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logs", nargs="?", type=Path, help="keep: what the stages said")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     if args.what == "keep":
         paths = Paths.from_env()
         print(f"lab: kept in {keep(paths, directory(), time.time(), args.logs or paths.logs)}")
     else:
         print(shown(directory()), end="")
-    return 0

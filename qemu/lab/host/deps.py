@@ -335,6 +335,5 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", default="", help="kernel source that is not Debian's")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     ensure(args.purposes or [ALL], bool(args.source), Paths.from_env().logs / "apt.log")
-    return 0

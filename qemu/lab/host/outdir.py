@@ -147,8 +147,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="all that was generated")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     # Bytecode of what is imported from here on would be back at once.
     sys.dont_write_bytecode = True
     clean(Paths.from_env(), args.all)
-    return 0

@@ -243,8 +243,5 @@ def _pipe(argv: Sequence[str], image: Path, log: Path) -> None:
         raise LabError(f"no root image: {why}; everything it said: {log}", exit_code=1)
 
 
-def verb(args: argparse.Namespace) -> int:
-    paths = Paths.from_env()
-    paths.out.mkdir(parents=True, exist_ok=True)
-    make(paths)
-    return 0
+def verb(args: argparse.Namespace) -> None:
+    make(Paths.from_env())

@@ -32,6 +32,5 @@ def _why(log: Path) -> str:
     return (errors or lines[-1:] or ["it said nothing"])[0]
 
 
-def verb(_: argparse.Namespace) -> int:
+def verb(_: argparse.Namespace) -> None:
     make(Paths.from_env())
-    return 0

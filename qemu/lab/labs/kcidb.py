@@ -117,6 +117,5 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--origin", default="local", help="who reports (local)")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     print(json.dumps(report(Paths.from_env(), args.origin), indent=1))
-    return 0

@@ -74,10 +74,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     if args.results:
         for line in results(Paths.from_env(), args.exp):
             print(line)
     else:
         print(job(args.exp, args.quick, args.repository))
-    return 0

@@ -23,24 +23,16 @@ def summarise(
     `value_of` tells the statistic of a metric that is the record's value, `beside`
     names more of them that stand in its spread.
     """
-    groups: dict[object, list[Sample]] = {}
+    groups: dict[object, tuple[Sample, list[float]]] = {}
     for sample in samples:
-        groups.setdefault(sample.key(), []).append(sample)
-    return [_record(group, value_of(group[0].metric), beside) for group in groups.values()]
-
-
-def _record(
-    samples: Sequence[Sample], value_of: Statistic, beside: Mapping[str, Statistic]
-) -> Record:
-    first = samples[0]
-    values = [sample.value for sample in samples]
-    return Record(
-        experiment=first.experiment,
-        metric=first.metric,
-        variant=first.variant,
-        params=first.params,
-        value=value_of(values),
-        unit=first.unit,
-        n=len(values),
-        spread={**spread(values), **{name: other(values) for name, other in beside.items()}},
-    )
+        groups.setdefault(sample.key(), (sample, []))[1].append(sample.value)
+    return [
+        Record(
+            *(first.experiment, first.metric, first.variant, first.params),
+            value_of(first.metric)(values),
+            first.unit,
+            len(values),
+            {**spread(values), **{name: other(values) for name, other in beside.items()}},
+        )
+        for first, values in groups.values()
+    ]

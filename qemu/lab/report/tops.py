@@ -2,7 +2,7 @@
 """The three plots at the top of the page, each with its sentence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,7 @@ import msgspec
 from lab.report.charts import Chart, Line, comparison, curves, point
 from lab.report.compared import table
 from lab.report.goals import Choice, find
-from lab.report.records import Record
-from lab.report.references import Figure, references
+from lab.report.references import references
 from lab.report.results import Run, numbers
 
 MISSING = "Not measured yet."
@@ -34,13 +33,6 @@ class Top:
     drawn: Mapping[str, str]
 
 
-def _by(records: Sequence[Record], name: str) -> dict[float | str, float]:
-    return {
-        value if isinstance(value := record.params[name], str) else float(value): record.value
-        for record in records
-    }
-
-
 NUMBERS = {"1": "one", "4": "four"}
 
 
@@ -57,21 +49,29 @@ def beside(load: str) -> str:
     )
 
 
-def _figure(name: str, wanted: Sequence[str]) -> Figure:
-    """A figure of the references with some of its columns, without what is printed there."""
-    found = next(figure for figure in references().figures if figure.id == name)
-    series = tuple(s for s in found.series if s.name in wanted)
-    return msgspec.structs.replace(found, series=series)
+def _pair(
+    run: Run, metric: str, variants: tuple[str, str], by: str, **where: Choice
+) -> Iterator[dict[float | str, float]]:
+    """The values of two variants by a parameter."""
+    for variant in variants:
+        found = [(one.params[by], one.value) for one in find(run.records, metric, variant, **where)]
+        yield {key if isinstance(key, str) else float(key): value for key, value in found}
+
+
+def _drawn(
+    run: Run, figure: str, wanted: Mapping[str, str], x: str, y: str
+) -> tuple[Chart | None, dict[str, str]]:
+    """Some columns of a figure of the references, without what is printed there."""
+    found = next(one for one in references().figures if one.id == figure)
+    series = tuple(one for one in found.series if one.name in wanted)
+    cells = table(msgspec.structs.replace(found, series=series), run.records)
+    return comparison(cells, x, y), {f"{name}, ours": told for name, told in wanted.items()}
 
 
 def start_up(run: Run) -> Top:
     """A start beside load, of itself on an idle disk."""
-    wanted = _figure("wrais-15", ("stock BFQ", "with the changes"))
     where: dict[str, Choice] = {"depth": 2, "probe": "lprobe", "disk": "flash"}
-    stock, ours = (
-        _by(find(run.records, "startup_over_idle", variant, **where), "background")
-        for variant in ("bfq", "wrais")
-    )
+    stock, ours = _pair(run, "startup_over_idle", ("bfq", "wrais"), "background", **where)
     both = [load for load in stock if load in ours and load != "idle"]
     sentence = MISSING
     if both:
@@ -81,19 +81,15 @@ def start_up(run: Run) -> Top:
             f"Beside load a privileged start takes at most {most:.2f} times the idle one; "
             f"with stock BFQ up to {stock[worst]:.2f} times (beside {beside(str(worst))})."
         )
-    chart = comparison(table(wanted, run.records), "background", "seconds")
-    drawn = {"stock BFQ, ours": "stock", "with the changes, ours": "privileged"}
-    return Top("start", run.name, "Start-up under load", sentence, "start-up-depth2", chart, drawn)
+    wanted = {"stock BFQ": "stock", "with the changes": "privileged"}
+    drawn = _drawn(run, "wrais-15", wanted, "background", "seconds")
+    return Top("start", run.name, "Start-up under load", sentence, "start-up-depth2", *drawn)
 
 
 def packets(run: Run) -> Top:
     """What arrives of ever more frames."""
-    wanted = _figure("livelock-2", ("e1000, stock NAPI", "threaded NAPI", "NAPI with the governor"))
     where: dict[str, Choice] = {"ports": 1, "rate_function": "constant", "mitigation": "off"}
-    stock, ours = (
-        _by(find(run.records, "goodput_pps", variant, **where), "offered_pps")
-        for variant in ("e1000", "hybrid")
-    )
+    stock, ours = _pair(run, "goodput_pps", ("e1000", "hybrid"), "offered_pps", **where)
     both = [rate for rate in stock if rate in ours and not isinstance(rate, str)]
     sentence = MISSING
     if both:
@@ -102,14 +98,13 @@ def packets(run: Run) -> Top:
             f"Of {most:,.0f} packets a second the application gets {ours[most]:,.0f} with the "
             f"governor, {stock[most]:,.0f} with the stock driver."
         )
-    chart = comparison(table(wanted, run.records), "offered packets/s", "received packets/s")
-    drawn = {
-        "e1000, stock NAPI, ours": "stock",
-        "threaded NAPI, ours": "threaded NAPI",
-        "NAPI with the governor, ours": "governor",
+    wanted = {
+        "e1000, stock NAPI": "stock",
+        "threaded NAPI": "threaded NAPI",
+        "NAPI with the governor": "governor",
     }
-    title = "Packets under overload"
-    return Top("packets", run.name, title, sentence, "throughput", chart, drawn)
+    drawn = _drawn(run, "livelock-2", wanted, "offered packets/s", "received packets/s")
+    return Top("packets", run.name, "Packets under overload", sentence, "throughput", *drawn)
 
 
 def shares(run: Run, results: Path) -> Top:

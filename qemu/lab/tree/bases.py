@@ -208,7 +208,6 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
-    paths.out.mkdir(parents=True, exist_ok=True)
     bad = 0
     for tree in _trees(paths, args.tree):
         found = fit(paths.patches, tree, paths.out)

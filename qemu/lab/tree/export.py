@@ -140,9 +140,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dir", metavar="DIR", help="a new or an empty directory")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     if not args.dir:
         raise LabError("DIR is empty: allowed is a new or an empty directory")
     patches: Sequence[Path] = export(Paths.from_env(), Path(args.dir))
     print(f"lab: {len(patches)} patches in {args.dir}: git am {args.dir}/*.patch", file=sys.stderr)
-    return 0

@@ -260,7 +260,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--llvm", action="store_true", help="for a build with clang")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     paths = Paths.from_env()
     if args.action == "defconfig":
         (build_dir(paths, args.kernel) / ".config").unlink(missing_ok=True)
@@ -271,4 +271,3 @@ def verb(args: argparse.Namespace) -> int:
         menu(paths, args.kernel, args.llvm)
     elif args.action == "savedefconfig":
         print(save(paths, args.kernel, args.llvm))
-    return 0

@@ -236,7 +236,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="show the commands")
 
 
-def verb(args: argparse.Namespace) -> int:
+def verb(args: argparse.Namespace) -> None:
     paths = Paths.from_env()
     if args.target == "tags":
         print(tags(paths, args.kernel))
@@ -244,4 +244,3 @@ def verb(args: argparse.Namespace) -> int:
         print(compile_commands(paths, args.kernel))
     else:
         build(paths, args.kernel, targets(args.kernel, args.target), args.llvm, args.verbose)
-    return 0

@@ -380,8 +380,5 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", default="", help="directory or tarball of a kernel")
 
 
-def verb(args: argparse.Namespace) -> int:
-    paths = Paths.from_env()
-    paths.out.mkdir(parents=True, exist_ok=True)
-    prepare(paths, args.source)
-    return 0
+def verb(args: argparse.Namespace) -> None:
+    prepare(Paths.from_env(), args.source)

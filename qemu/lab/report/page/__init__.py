@@ -34,13 +34,6 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 @dataclass(frozen=True)
-class Image:
-    """A drawn plot as a data URL."""
-
-    data: str
-
-
-@dataclass(frozen=True)
 class Shown:
     """A figure of a reference beside ours; drawn: the script has a plot of it.
 
@@ -51,7 +44,7 @@ class Shown:
     table: Table
     holds: str
     kind: str
-    images: list[Image]
+    images: list[str]
     drawn: bool
 
 
@@ -98,8 +91,7 @@ def _shown(figure: Figure, found: Run, plots: Path, charts: dict[str, Chart]) ->
     chart = comparison(cells, figure.row, figure.unit)
     if chart:
         charts[figure.id] = chart
-    drawn = (image(plots, found.stem, name) for name in figure.plots)
-    images = [Image(data) for data in drawn if data]
+    images = [data for name in figure.plots if (data := image(plots, found.stem, name))]
     verdict = holds(figure, cells, found.goals)
     kind = "no" if figure.refuted and verdict is Holds.YES else KINDS[verdict]
     words = str(verdict)
