@@ -75,141 +75,115 @@ class Need:
         return not self.have(self.name)
 
 
-def _need(
-    have: Callable[[str], bool], name: str, debian: str = "", fedora: str | None = ""
-) -> Need:
-    """Packages are called as what they bring, and in Ubuntu as in Debian, unless said."""
-    debian = debian or name
-    return Need(have, name, debian, debian, debian if fedora == "" else fedora)
-
-
-SOURCE = Need(have_source, DEBIAN_GLOB, "linux-source-6.12", None, None)
-TOOLCHAIN = (
-    _need(have_command, "gcc"),
-    _need(have_command, "make"),
-    _need(have_header, "stdio.h", "libc6-dev", "glibc-devel"),
-    *((_need(have_command, f"{ARCH.cross}gcc", f"gcc-{ARCH.gnu}"),) if ARCH.foreign else ()),
-)
-
-
-def _static(library: str, package: str, fedora: str | None = None) -> Need:
-    """A static library that programs of the guest are linked with, of its architecture."""
-    if not ARCH.foreign:
-        return _need(have_library, library, package, fedora)
-    return Need(have_file, f"/usr/lib/{ARCH.gnu}/{library}", f"{package}:{ARCH.debian}", None, None)
-
-
-KERNEL = (
-    *TOOLCHAIN,
-    *(_need(have_command, name) for name in ("bc", "bison", "cpio", "flex", "kmod", "lz4")),
-    *(_need(have_command, name) for name in ("patch", "perl")),
-    _need(have_command, "xz", "xz-utils", "xz"),
-    _need(have_header, "libelf.h", "libelf-dev", "elfutils-libelf-devel"),
-    SOURCE,
-)
-DEBIAN_TOOLS = (("dh", "debhelper"), ("dh_dkms", "dh-dkms"), ("dpkg-buildpackage", "dpkg-dev"))
-PYTHON = _need(have_module, "ensurepip", "python3-venv", "python3")
-CHARTS = _need(have_file, "/usr/share/javascript/chart.js/chart.min.js", "libjs-chart.js", None)
 LAVA = "/usr/lib/python3/dist-packages/lava_common/schemas/__init__.py"
-FOREIGN_IMAGE = (
-    _need(have_command, "arch-test", fedora=None),
-    _need(have_command, "update-binfmts", "binfmt-support", None),
-    _need(have_command, f"qemu-{ARCH.machine}-static", "qemu-user-static", "qemu-user-static"),
-)
-PAGES = (
-    _need(have_command, "sphinx-build", "python3-sphinx", "python3-sphinx"),
-    _need(have_command, "groff", "groff-base", "groff-base"),
-)
+# What brings something that is called otherwise: packages of Debian and, if they differ, of
+# Fedora, where "-" is none. Without a row the package is called as what it brings.
+PACKAGES = f"""
+{ARCH.gnu}-gcc gcc-{ARCH.gnu}
+stdio.h libc6-dev glibc-devel
+xz xz-utils xz
+libelf.h libelf-dev elfutils-libelf-devel
+ensurepip python3-venv python3
+ld.lld lld
+llvm-ar llvm
+g++ g++ gcc-c++
+{ARCH.gnu}-g++ g++-{ARCH.gnu}
+libc.a libc6-dev glibc-static
+libfuse3.a libfuse3-dev -
+libsqlite3.a libsqlite3-dev -
+libzmq.a libzmq3-dev -
+tar2sqfs squashfs-tools-ng
+newuidmap uidmap shadow-utils
+/usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring debian-keyring
+arch-test arch-test -
+update-binfmts binfmt-support -
+qemu-{ARCH.machine}-static qemu-user-static
+mke2fs e2fsprogs
+mkfs.btrfs btrfs-progs
+mkfs.f2fs f2fs-tools
+mkfs.xfs xfsprogs
+{ARCH.qemu} {ARCH.qemu_package}
+dh debhelper -
+dh_dkms dh-dkms -
+dpkg-buildpackage dpkg-dev -
+openssl/ssl.h libssl-dev openssl-devel
+mcopy mtools
+sfdisk fdisk util-linux
+/usr/share/OVMF/OVMF_CODE.fd ovmf -
+pahole pahole dwarves
+zlib.h zlib1g-dev zlib-devel
+ip iproute2 iproute
+/usr/share/javascript/chart.js/chart.min.js libjs-chart.js -
+{LAVA} lava-common -
+sphinx-build python3-sphinx
+groff groff-base
+shellcheck shellcheck ShellCheck
+ncurses.h libncurses-dev ncurses-devel
+pkg-config pkg-config pkgconf-pkg-config
+ctags universal-ctags ctags
+"""
+_BRINGS = {words[0]: words[1:] for line in PACKAGES.split("\n") if (words := line.split())}
+SOURCE = Need(have_source, DEBIAN_GLOB, "linux-source-6.12", None, None)
+
+
+def _need(name: str) -> Need:
+    """A source, file, header, static library or module by the form of its name, or a command."""
+    if name == DEBIAN_GLOB:
+        return SOURCE
+    debian, *other = _BRINGS.get(name, [name])
+    fedora = (other or [debian])[0]
+    if name.endswith(".a") and ARCH.foreign:
+        # Programs of the guest are linked with those of its architecture.
+        file = f"/usr/lib/{ARCH.gnu}/{name}"
+        return Need(have_file, file, f"{debian}:{ARCH.debian}", None, None)
+    kinds = [(name[0] == "/", have_file), (name[-2:] == ".h", have_header)]
+    kinds += [(name[-2:] == ".a", have_library), (name == "ensurepip", have_module)]
+    have = next((have for fits, have in kinds if fits), have_command)
+    return Need(have, name, debian, debian, None if fedora == "-" else fedora)
+
+
+_TOOLCHAIN = f"gcc make stdio.h {f'{ARCH.cross}gcc' if ARCH.foreign else ''}"
+_KERNEL = f"{_TOOLCHAIN} bc bison cpio flex kmod lz4 patch perl xz libelf.h {DEBIAN_GLOB}"
+_PAGES = "sphinx-build groff"
+# Packages of another architecture are set up by its own programs, emulated.
+_FOREIGN = f"arch-test update-binfmts qemu-{ARCH.machine}-static" if ARCH.foreign else ""
+_LIBRARIES = "libc.a libfuse3.a libsqlite3.a libzmq.a"
 PURPOSES: dict[str, tuple[Need, ...]] = {
-    "kernel": KERNEL,
-    "llvm": (
-        _need(have_command, "clang"),
-        _need(have_command, "ld.lld", "lld", "lld"),
-        _need(have_command, "llvm-ar", "llvm", "llvm"),
-    ),
-    # Programs of the guest are static; Fedora has no such libraries of these three.
-    "userland": (
-        *TOOLCHAIN,
-        _need(have_command, "g++", "g++", "gcc-c++"),
-        *((_need(have_command, f"{ARCH.cross}g++", f"g++-{ARCH.gnu}"),) if ARCH.foreign else ()),
-        _static("libc.a", "libc6-dev", "glibc-static"),
-        _static("libfuse3.a", "libfuse3-dev"),
-        _static("libsqlite3.a", "libsqlite3-dev"),
-        _static("libzmq.a", "libzmq3-dev"),
-    ),
-    "image": (
-        _need(have_command, "mmdebstrap"),
-        _need(have_command, "tar2sqfs", "squashfs-tools-ng"),
-        # How mmdebstrap works without root.
-        _need(have_command, "newuidmap", "uidmap", "shadow-utils"),
-        _need(
-            have_file,
-            "/usr/share/keyrings/debian-archive-keyring.gpg",
-            "debian-archive-keyring",
-            "debian-keyring",
-        ),
-        # Packages of another architecture are set up by its own programs, emulated.
-        *(FOREIGN_IMAGE if ARCH.foreign else ()),
-    ),
-    "emulator": (
+    purpose: tuple(map(_need, words.split()))
+    for purpose, words in {
+        "kernel": _KERNEL,
+        "llvm": "clang ld.lld llvm-ar",
+        "userland": f"{_TOOLCHAIN} g++ {f'{ARCH.cross}g++' if ARCH.foreign else ''} {_LIBRARIES}",
+        # newuidmap is how mmdebstrap works without root.
+        "image": "mmdebstrap tar2sqfs newuidmap "
+        f"/usr/share/keyrings/debian-archive-keyring.gpg {_FOREIGN}",
         # The file systems of guests that have no disk, and those after a crash.
-        _need(have_command, "mke2fs", "e2fsprogs"),
-        _need(have_command, "mkfs.btrfs", "btrfs-progs"),
-        _need(have_command, "mkfs.f2fs", "f2fs-tools"),
-        _need(have_command, "mkfs.xfs", "xfsprogs"),
-        _need(have_command, ARCH.qemu, ARCH.qemu_package),
-    ),
-    "packages": (
-        *KERNEL,
-        *(_need(have_command, name, brings, None) for name, brings in DEBIAN_TOOLS),
-        _need(have_command, "rsync"),
-        _need(have_header, "openssl/ssl.h", "libssl-dev", "openssl-devel"),
-    ),
-    # A disk with a boot loader, and the firmware that starts it.
-    "disk": (
-        _need(have_command, "mcopy", "mtools"),
-        _need(have_command, "sfdisk", "fdisk", "util-linux"),
-        _need(have_file, "/usr/share/OVMF/OVMF_CODE.fd", "ovmf", None),
-    ),
-    # The types of the kernel, for sched_ext.
-    "matrix": (
-        *KERNEL,
-        _need(have_command, "pahole", "pahole", "dwarves"),
-        _need(have_header, "zlib.h", "zlib1g-dev", "zlib-devel"),
-    ),
-    "python": (PYTHON,),
-    # What is compared with, and what makes containers, in runs on the host itself.
-    "peers": (
-        _need(have_command, "crun"),
-        _need(have_command, "iperf3"),
-        _need(have_command, "ip", "iproute2", "iproute"),
-    ),
-    # Plots that answer to the pointer; the page is looked at in the browser by its tests.
-    "report": (PYTHON, CHARTS),
-    "browser": (_need(have_command, "chromium", "chromium"),),
-    # Jobs for LAVA are held against its own schema.
-    "lava": (_need(have_file, LAVA, "lava-common", None),),
-    # What was recorded in the guest is read here.
-    "trace": (_need(have_command, "trace-cmd"),),
-    "check": (
-        *KERNEL,
-        PYTHON,
-        *(_need(have_command, name) for name in ("git", "sparse")),
-        _need(have_command, "shellcheck", "shellcheck", "ShellCheck"),
-        *PAGES,
-    ),
-    "htmldocs": (*KERNEL, *PAGES),
-    "menuconfig": (
-        *KERNEL,
-        _need(have_header, "ncurses.h", "libncurses-dev", "ncurses-devel"),
-        _need(have_command, "pkg-config", "pkg-config", "pkgconf-pkg-config"),
-    ),
-    "tags": (*KERNEL, _need(have_command, "ctags", "universal-ctags", "ctags")),
+        "emulator": f"mke2fs mkfs.btrfs mkfs.f2fs mkfs.xfs {ARCH.qemu}",
+        "packages": f"{_KERNEL} dh dh_dkms dpkg-buildpackage rsync openssl/ssl.h",
+        # A disk with a boot loader, and the firmware that starts it.
+        "disk": "mcopy sfdisk /usr/share/OVMF/OVMF_CODE.fd",
+        # The types of the kernel, for sched_ext.
+        "matrix": f"{_KERNEL} pahole zlib.h",
+        "python": "ensurepip",
+        # What is compared with, and what makes containers, in runs on the host itself.
+        "peers": "crun iperf3 ip",
+        # Plots that answer to the pointer; the page is looked at in the browser by its tests.
+        "report": "ensurepip /usr/share/javascript/chart.js/chart.min.js",
+        "browser": "chromium",
+        # Jobs for LAVA are held against its own schema.
+        "lava": LAVA,
+        # What was recorded in the guest is read here.
+        "trace": "trace-cmd",
+        "check": f"{_KERNEL} ensurepip git sparse shellcheck {_PAGES}",
+        "htmldocs": f"{_KERNEL} {_PAGES}",
+        "menuconfig": f"{_KERNEL} ncurses.h pkg-config",
+        "tags": f"{_KERNEL} ctags",
+    }.items()
 }
 ALL = "all"
 
 # Installed along with what is missing, but never a reason to stop.
-CCACHE = (_need(have_command, "ccache"),)
+CCACHE = (_need("ccache"),)
 OPTIONAL = {"kernel": CCACHE, ALL: CCACHE}
 
 
