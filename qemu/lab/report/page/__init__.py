@@ -56,14 +56,9 @@ class Section:
     None if it cannot be.
     """
 
-    name: str
+    run: Run
     document: Document
-    stem: str
-    scope: str
-    command: str
-    whole: str
     goals: list[dict[str, str]]
-    conditions: list[tuple[str, str]]
     figures: list[Shown]
     picture: str | None
 
@@ -128,14 +123,9 @@ def _json(charts: dict[str, Chart]) -> str:
 
 def _section(found: Run, plots: Path, charts: dict[str, Chart], traced: bool) -> Section:
     return Section(
-        found.name,
+        found,
         references().documents[found.name],
-        found.stem,
-        found.scope,
-        found.command,
-        found.whole,
         [_goal(verdict) for verdict in found.verdicts],
-        found.conditions,
         [_shown(figure, found, plots, charts) for figure in references().of(found.name)],
         image(plots, TRACE, found.name) if traced else None,
     )
