@@ -24,20 +24,20 @@ class Protocol:
         except OSError as error:
             raise LabError(f"{header}: {error.strerror}", exit_code=1) from error
         found = DEFINE.findall(text)
-        self._texts: dict[str, str] = {name: text for name, text, number in found if not number}
-        self._numbers = {name: int(number) for name, _, number in found if number}
+        self._texts = {name: text for name, text, number in found if not number}
+        self._numbers = {name: number for name, _, number in found if number}
+
+    def _of(self, kind: str, found: dict[str, str], name: str) -> str:
+        if name not in found:
+            raise LabError(f"{self._header}: no {kind} {name} in it", exit_code=1)
+        return found[name]
 
     def text(self, name: str) -> str:
         """A string."""
-        if name not in self._texts:
-            raise LabError(f"{self._header}: no string {name} in it", exit_code=1)
-        return self._texts[name]
+        return self._of("string", self._texts, name)
 
     def number(self, name: str) -> int:
-        """A number."""
-        if name not in self._numbers:
-            raise LabError(f"{self._header}: no number {name} in it", exit_code=1)
-        return self._numbers[name]
+        return int(self._of("number", self._numbers, name))
 
 
 _HERE = Protocol(Paths.from_env().top / HEADER)

@@ -20,28 +20,9 @@ from lab.host.progress import Progress
 from lab.paths import Paths
 
 PACKAGES = (
-    "blktrace",
-    "busybox",
-    "crun",
-    "e2fsprogs",
-    "ethtool",
-    "fio",
-    "iperf3",
-    "iproute2",
-    "kmod",
-    "less",
-    "linux-perf",
-    "man-db",
-    "mount",
-    "nano",
-    "postgresql-15",
-    "procps",
-    "python3",
-    "rt-tests",
-    "strace",
-    "stress-ng",
-    "trace-cmd",
-    "util-linux",
+    *("blktrace", "busybox", "crun", "e2fsprogs", "ethtool", "fio", "iperf3", "iproute2", "kmod"),
+    *("less", "linux-perf", "man-db", "mount", "nano", "postgresql-15", "procps", "python3"),
+    *("rt-tests", "strace", "stress-ng", "trace-cmd", "util-linux"),
 )
 
 # Not read in the guest.

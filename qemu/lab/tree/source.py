@@ -260,33 +260,20 @@ def _feed(origin: Path, part: Path, sink: IO[bytes], progress: Progress) -> None
 
 def note_pin(source: Source, base: Path) -> None:
     """Say when the source is not the one that its patches are pinned on (base)."""
-    pin = Pin.read(base)
-    if pin.version and pin.version != source.version:
-        print(
-            f"lab: kernel {source.version}; the patches are pinned on {pin.version}",
-            file=sys.stderr,
-        )
-    elif pin.sha256 and pin.sha256 != source.key:
-        print(f"lab: {source.origin}: not the pinned tarball of {pin.version}", file=sys.stderr)
+    number, sha256 = pin(base)
+    said = ""
+    if number and number != source.version:
+        said = f"kernel {source.version}; the patches are pinned on {number}"
+    elif sha256 and sha256 != source.key:
+        said = f"{source.origin}: not the pinned tarball of {number}"
+    if said:
+        print(f"lab: {said}", file=sys.stderr)
 
 
-@dataclass(frozen=True)
-class Pin:
-    """The file base of a series: the version and the tarball's sha256 that it was made on.
-
-    Empty where the file does not say. Lines starting with # are comments.
-    """
-
-    version: str = ""
-    sha256: str = ""
-
-    @classmethod
-    def read(cls, base: Path) -> "Pin":
-        """Parse the file; one that is not there pins nothing."""
-        if not base.exists():
-            return cls()
-        lines = [line for line in base.read_text().splitlines() if not line.startswith("#")]
-        text = "\n".join(lines)
-        number = re.search(r"\b\d+\.\d+\.\d+\b", text)
-        digest = re.search(r"\b[0-9a-f]{64}\b", text)
-        return cls(number[0] if number else "", digest[0] if digest else "")
+def pin(base: Path) -> tuple[str, str]:
+    """The version and the tarball's sha256 that a series was made on; empty if not said there."""
+    lines = base.read_text().splitlines() if base.exists() else []
+    text = "\n".join(line for line in lines if not line.startswith("#"))
+    number = re.search(r"\b\d+\.\d+\.\d+\b", text)
+    digest = re.search(r"\b[0-9a-f]{64}\b", text)
+    return number[0] if number else "", digest[0] if digest else ""

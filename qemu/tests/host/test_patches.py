@@ -309,7 +309,7 @@ def test_a_write_into_pristine_is_noticed(tmp_path: Path, pristine: Path) -> Non
 
 def test_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     base, digest = tmp_path / "base", "0" * 64
-    assert source.Pin.read(base) == source.Pin()
+    assert source.pin(base) == ("", "")
     base.write_text(f"# made on 6.12.1\n6.12.117\n# the tarball\n{digest}\n")
     for version, found, said in (
         ("6.12.117", digest, ""),
