@@ -15,7 +15,7 @@ from tests.host.programs import Done, run
 LIB = "userland/lib"
 SOURCES = (
     *(f"userland/livelock/{name}.c" for name in ("rxmode", "nic")),
-    *(f"{LIB}/{name}.c" for name in ("args", "clock", "files", "json", "memory", "opts", "procfs")),
+    *(f"{LIB}/{name}.c" for name in ("args", "clock", "files", "json", "opts", "procfs")),
 )
 GOVERNOR = {
     **{"mode": "off", "limit": "50", "high": "30", "low": "20"},
