@@ -5,8 +5,6 @@ Such a test gives the whole process another PATH, clock or function of a library
 for a while. A boot in a thread of that process would have them too.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

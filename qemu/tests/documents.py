@@ -19,8 +19,6 @@ In its next lines a mark may say `with OLD = NEW`, for what is only an example t
 commands that make ready what a person would have.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

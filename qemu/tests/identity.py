@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is tested, by its bytes: two runs with the same sums have booted the same guests."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What may be skipped, on which machines and why. Any other skip fails the run."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable

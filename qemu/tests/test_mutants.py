@@ -4,8 +4,6 @@
 make test-mutants tries them all.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Goals at their bounds: each finds what was measured, and a row beyond its bound spoils it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Chromium without a window, driven over a pipe: what it says of a page."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -11,7 +9,7 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 PROGRAM = "chromium"
 ANSWER_S = 60.0
@@ -60,7 +58,7 @@ class Browser:
         os.close(theirs_in)
         os.close(theirs_out)
 
-    def __enter__(self) -> Browser:
+    def __enter__(self) -> Self:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Pure C of ours inside the test's own process: no clock, no kernel, no VM."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the tests of our programs have in common: a run, a refusal, a condition to wait for."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The rate functions of modules/napi_livelock/rate.c, as Python sees them."""
 
-from __future__ import annotations
-
 import ctypes
 from ctypes import c_bool, c_int64, c_uint32, c_uint64
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Of other sizes, variants and repeats it is the same, under the names and numbers
 asked for.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """A network between a sender and its receiver that loses just what it is told to lose."""
 
-from __future__ import annotations
-
 import select
 import socket
 import struct
 import threading
 from collections.abc import Callable
+from typing import Self
 
 HEADER = struct.Struct("=IIQQ")
 """magic, worker, run, number: what a packet starts with."""
@@ -34,7 +33,7 @@ class Relay:
         self.stop, self.stopped = socket.socketpair()
         self.thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Relay:
+    def __enter__(self) -> Self:
         self.thread.start()
         return self
 

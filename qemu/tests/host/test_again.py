@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is run again, and what is red at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What programs refuse, in one line and with nothing changed: a row for each way to refuse."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.paths import Paths

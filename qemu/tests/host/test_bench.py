@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The bench verb: files, goals and exit status, on a toy experiment."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import count

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A bound is judged unless LAB_BOUNDS=off; what has to happen is judged always."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

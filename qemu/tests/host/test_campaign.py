@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """All experiments in one call: order, what is kept, the budget, failures."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two result directories through benchstat, and inputs that are refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The demo verb: its last screen, its files and its exit status."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The JSON document of the instruments: what it says of the machine, and its nesting."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What documents say works: each block is executed as its mark says, what they name is there."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

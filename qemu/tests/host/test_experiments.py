@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What all experiments have in common, on what their programs have printed."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The IPC experiment: what it runs, what each statistic becomes, what could not be measured."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

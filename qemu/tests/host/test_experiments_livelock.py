@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The livelock experiment: what it runs, and the arithmetic from rows to records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

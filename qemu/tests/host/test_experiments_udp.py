@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The UDP experiment: what it runs, iperf3's report, records and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

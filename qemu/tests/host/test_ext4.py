@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """File systems for guests without a disk: the same bytes, nothing lost but zeros."""
 
-from __future__ import annotations
-
 import os
 import struct
 from pathlib import Path

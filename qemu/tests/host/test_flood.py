@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The sender on the host: its frames, its pace, and the guest that takes them."""
 
-from __future__ import annotations
-
 import socket
 import time
 from pathlib import Path

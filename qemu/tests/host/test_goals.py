@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Goals as data: which records they find, and when they are met."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The histogram of durations: every sample to 1 %, quantiles, and the fitted distributions."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

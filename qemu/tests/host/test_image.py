@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a guest consists of: initramfs, modules, files of the root image, file systems."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

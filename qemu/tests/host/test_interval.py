@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The mean's 95 % interval: how often it holds the truth, in simulated measurements."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """ipclat on this machine: every mechanism for a moment, whatever it takes, and its parts."""
 
-from __future__ import annotations
-
 import csv
 import ctypes
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """ipclat's two containers: what is made for them, and that it is removed again."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

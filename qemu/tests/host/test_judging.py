@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The tests of the guest's programs fail for what is wrong with the boot as a whole, too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

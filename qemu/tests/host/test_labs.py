@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What other people's test labs take, held against their own schemas; and what comes back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable

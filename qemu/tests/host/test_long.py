@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The long tests: what is run how often, and what the file says of it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The matrix: which configurations, what is said of each, and when it fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

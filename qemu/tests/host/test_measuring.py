@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What makes a run of a boot a measurement, and what makes it worthless."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

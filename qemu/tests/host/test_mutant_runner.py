@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mutants are planted in private, and the right verdict comes out."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

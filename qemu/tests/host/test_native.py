@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The host as a place to measure: programs that run here, with hogs beside them."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The page of the report, as text and in a real browser."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tables of documents: taken from results, and nothing else of a document is touched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The rate functions: bad parameters, then the distribution of each, with fixed seeds."""
 
-from __future__ import annotations
-
 import bisect
 import errno
 import itertools

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records: validation, byte-repeatable files, and the export for benchstat."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import fields, replace

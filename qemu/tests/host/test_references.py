@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the references print, as data: whole, in one place, and compared with the right records."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The report verb: figures from results, the same bytes every time."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """rxmode on the host, with files in place of the kernel's: what it refuses, and what it says."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

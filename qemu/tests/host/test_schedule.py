@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The scheduler: each boot once, side by side, and no error is lost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Event, Lock

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The series, patch by patch: after each the kernel is built, and git takes what is exported."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A skip that is not allowed fails the run, wherever it is."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Spread, ranks and their correlation, and what stands for samples of one key."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.report.records import Sample

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Recorded runs: events, what tasks wait for, the disk's requests, and how they are drawn."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """udprate: its schedule, its controller on a fake clock, and its bookkeeping."""
 
-from __future__ import annotations
-
 import ctypes
 import random
 from collections import Counter

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """udprate and its receiver: what arrived comes back to the sender, and into its exit status."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """udprate against a second program: what really comes out of it, and what it says came in."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What tickets buy of several CPUs: cases done by hand, then against all sets of tasks."""
 
-from __future__ import annotations
-
 import ctypes
 import random
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """wrais-pgbench on programs that stand for PostgreSQL's."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A toy experiment: what bench and demo do with any experiment, seen on the smallest one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The pure parts of udprate and the histogram, as Python sees them."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterable, Iterator
 from ctypes import c_bool, c_char_p, c_double, c_uint32, c_uint64, c_void_p
