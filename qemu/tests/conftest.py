@@ -49,7 +49,6 @@ NEVER_AGAIN = "never"
 
 @pytest.fixture
 def golden() -> Path:
-    """The recorded consoles and result streams."""
     return GOLDEN
 
 
@@ -74,7 +73,6 @@ def fake_qemu(tmp_path: Path) -> str:
 
 @pytest.fixture
 def fake_machine(fake_qemu: str) -> Machine:
-    """A machine whose QEMU is the fake one."""
     return Machine(qemu=fake_qemu)
 
 
@@ -89,7 +87,6 @@ SCHEDULE = pytest.StashKey[Schedule]()
 
 
 def pytest_report_header() -> list[str]:
-    """What is tested, by its bytes."""
     return identity.header(Paths.from_env(), kernel_variant(os.environ))
 
 
@@ -215,7 +212,6 @@ def _noted(results: Iterable[BootResult]) -> Iterator[str]:
 
 
 def _reason(report: pytest.TestReport) -> str:
-    """Why a test was skipped."""
     where = report.longrepr
     return str(where[2] if isinstance(where, tuple) else where)
 
@@ -231,7 +227,6 @@ def _left_out(config: pytest.Config) -> list[str]:
 
 
 def _notes(results: Iterable[BootResult]) -> Iterator[str]:
-    """What programs said of what they did."""
     for result in results:
         for program in result.programs:
             for line in program.output:

@@ -90,7 +90,6 @@ class Block:
 
 
 def _is_whole(command: str) -> bool:
-    """No line of it is missing."""
     given = {"input": command, "capture_output": True, "text": True, "check": False}
     done = subprocess.run(["bash", "-n"], **given)  # type: ignore[call-overload]
     return bool(done.returncode == 0 and not done.stderr)
@@ -101,7 +100,6 @@ def _indent(line: str) -> int:
 
 
 def _mark(lines: list[str], at: int) -> Mark | None:
-    """The mark that begins in a line."""
     match = MARK.fullmatch(lines[at].rstrip())
     if not match:
         return None
@@ -130,7 +128,6 @@ def _begins(lines: list[str], at: int, markdown: bool) -> bool:
 
 
 def _block(lines: list[str], at: int) -> tuple[int, int]:
-    """The first line of the block behind a line, and the one behind its last."""
     first = at + 1
     while first < len(lines) and (not lines[first].strip() or lines[first].strip()[0] == ":"):
         first += 1
@@ -143,7 +140,6 @@ def _block(lines: list[str], at: int) -> tuple[int, int]:
 
 
 def blocks(file: Path, text: str | None = None) -> Iterator[Block]:
-    """All blocks of a document."""
     lines = (file.read_text() if text is None else text).splitlines()
     if file in MANUALS:
         yield from _examples(file, lines)
@@ -165,7 +161,6 @@ def blocks(file: Path, text: str | None = None) -> Iterator[Block]:
 
 
 def _examples(file: Path, lines: list[str]) -> Iterator[Block]:
-    """Those of a manual page."""
     first = lines.index(".SH EXAMPLES") + 1 if ".SH EXAMPLES" in lines else len(lines)
     notes: list[str] = []
     commands: list[str] = []

@@ -21,14 +21,12 @@ HANG_S = 60
 
 
 def chardev(argv: Sequence[str], ident: str) -> Path:
-    """The file behind -chardev file,id=IDENT,path=FILE."""
     prefix = f"file,id={ident},path="
     found = next(arg for arg in argv if arg.startswith(prefix))
     return Path(found.removeprefix(prefix))
 
 
 def words(argv: Sequence[str]) -> dict[str, str]:
-    """The fake.* words of the kernel command line."""
     line = argv[argv.index("-append") + 1]
     pairs = (word.partition("=") for word in line.split() if word.startswith("fake."))
     return {key: value for key, _, value in pairs}
@@ -44,7 +42,6 @@ def replay(name: str, file: str, target: Path) -> None:
 
 
 def end(how: str) -> int:
-    """Come to the end that was asked for."""
     if how == "hang":
         time.sleep(HANG_S)
     if how == "signal":
@@ -56,7 +53,6 @@ def end(how: str) -> int:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Replay, then end."""
     told = words(argv)
     name = told.get("fake.replay", "ok")
     replay(name, "console.txt", chardev(argv, "console"))

@@ -23,14 +23,11 @@ COMMANDS, ANSWERS = 3, 4
 
 
 def found() -> bool:
-    """It is installed."""
     return shutil.which(PROGRAM) is not None
 
 
 @dataclass
 class Seen:
-    """What the browser told of a page: complaints of the console, and what it asked for."""
-
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
@@ -73,7 +70,6 @@ class Browser:
         os.close(self._in)
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """The answer to a command of the DevTools protocol."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
         if self._session:
@@ -112,7 +108,6 @@ class Browser:
             self.seen.requests.append(params["request"]["url"])
 
     def look(self, width: int, dark: bool = False, scripts: bool = True) -> None:
-        """How the next page is seen."""
         mode = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         self.call("Emulation.setDeviceMetricsOverride", **mode)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -131,13 +126,11 @@ class Browser:
         return self.seen
 
     def ask(self, expression: str) -> Any:
-        """The value of a JavaScript expression, as JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     def soon(self, condition: str) -> bool:
-        """Whether a JavaScript condition comes true."""
         deadline = time.monotonic() + ANSWER_S
         while not self.ask(condition):
             if time.monotonic() > deadline:

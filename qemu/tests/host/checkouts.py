@@ -44,14 +44,12 @@ def environment() -> dict[str, str]:
 def ran(
     *argv: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """What a program said, and how it ended."""
     return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
 def make(
     *words: str, top: Path = TOP, env: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run make at the top of a checkout."""
     return ran("make", *words, cwd=top, env={**environment(), **(env or {})})
 
 
@@ -64,5 +62,4 @@ def script(path: Path, text: str) -> Path:
 
 
 def names(top: Path) -> list[str]:
-    """Everything below a directory, relative, sorted; links are not followed."""
     return sorted(str(path.relative_to(top)) for path in top.glob("**/*"))

@@ -37,7 +37,6 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Paths:
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """What a page looks like, where there is a browser."""
     if not browser.found():
         pytest.skip(f"{browser.PROGRAM} is missing: make deps installs it")
     with Browser(tmp_path_factory.mktemp("profile")) as found:
@@ -63,7 +62,6 @@ def paths(tmp_path: Path) -> Paths:
 
 @pytest.fixture
 def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeMake:
-    """A make that configures and builds no kernel."""
     return FakeMake(monkeypatch, tmp_path / "fake-bin")
 
 

@@ -16,7 +16,6 @@ CORE_C = "".join(f"line {number}\n" for number in range(1, 21))
 
 
 def makefile(version: str) -> str:
-    """The start of a kernel's top Makefile."""
     major, minor, patch = version.split(".")
     return (
         "# SPDX-License-Identifier: GPL-2.0\n"
@@ -25,7 +24,6 @@ def makefile(version: str) -> str:
 
 
 def tree(top: Path, version: str = "6.12.117") -> Path:
-    """A source directory."""
     files = {
         "Makefile": makefile(version),
         "Kconfig": 'config HAVE_IT\n\tbool "Have it"\n',
@@ -39,7 +37,6 @@ def tree(top: Path, version: str = "6.12.117") -> Path:
 
 
 def tarball(where: Path, version: str = "6.12.117", name: str = "linux-source-6.12.tar.xz") -> Path:
-    """A tarball of such a directory, packed as Debian packs it."""
     inside = tree(where / f"pack-{version}" / "linux-source-6.12", version)
     where.mkdir(parents=True, exist_ok=True)
     target = where / name
@@ -58,7 +55,6 @@ def checkout(tmp_path: Path, patches: dict[str, str] | None = None) -> Paths:
 
 
 def set_series(paths: Paths, patches: dict[str, str]) -> None:
-    """Replace the series."""
     for old in paths.patches.glob("*.patch"):
         old.unlink()
     for name, text in patches.items():
@@ -100,7 +96,6 @@ def patch(
 
 
 def snapshot(top: Path) -> dict[str, tuple[bytes, int]]:
-    """Content and time of every file below a directory."""
     return {
         str(path.relative_to(top)): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in sorted(top.glob("**/*"))
@@ -158,10 +153,8 @@ class FakeMake:
             self._monkeypatch.setenv(f"FAKE_MAKE_{name}", value)
 
     def calls(self) -> list[list[str]]:
-        """Arguments of every call so far."""
         lines = self._log.read_text().splitlines() if self._log.exists() else []
         return [line.split("\37")[:-1] for line in lines]
 
     def environment(self) -> list[str]:
-        """Environment of all calls."""
         return Path(f"{self._log}.env").read_text().splitlines()

@@ -44,5 +44,4 @@ def children(pid: int) -> list[str]:
 
 
 def one_cpu() -> int:
-    """The first one that is allowed."""
     return min(os.sched_getaffinity(0))

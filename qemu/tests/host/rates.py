@@ -11,8 +11,6 @@ SECOND = 1_000_000_000
 
 
 class Params(ctypes.Structure):
-    """struct nll_rate_params"""
-
     _fields_: ClassVar = [
         *((name, c_uint32) for name in ("shape", "sd_permille", "depth_permille")),
         *((name, c_uint64) for name in ("packets", "per_ns", "on_ns", "off_ns")),

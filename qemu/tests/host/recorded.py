@@ -39,7 +39,6 @@ def _printed() -> list[tuple[str, str]]:
 
 
 def printed(kind: str) -> Rows:
-    """What a program of a kind has printed."""
     lines = [line for name, line in _printed() if name == SAME.get(kind, kind)]
     return [json.loads(line) if line.startswith("{") else {TEXT: line} for line in lines]
 
@@ -113,7 +112,6 @@ def _udp(cell: udp.Cell) -> Rows:
 
 
 def rows_of(boot: Boot, program: Program) -> Rows:
-    """What a program of an experiment prints."""
     what = program.what
     if isinstance(what, livelock.Curve):
         return _livelock(what)
@@ -127,13 +125,11 @@ def rows_of(boot: Boot, program: Program) -> Rows:
 
 
 def said(program: Program, rows: Iterable[dict[str, Any]]) -> ProgramResult:
-    """The result of a program that printed these."""
     lines = [row[TEXT] if TEXT in row else json.dumps(row) for row in rows]
     return ProgramResult(program.name, Status.OK, output=lines)
 
 
 def printing(boot: Boot, *rows: Iterable[dict[str, Any]]) -> BootResult:
-    """A boot whose programs have printed these."""
     pairs = zip(boot.programs, rows, strict=True)
     return BootResult(boot, [said(*pair) for pair in pairs], Path("console.log"))
 
@@ -150,5 +146,4 @@ class Recorded:
         return printing(boot, *(self.change(boot, p, rows_of(boot, p)) for p in boot.programs))
 
     def all(self, boots: Sequence[Boot]) -> list[BootResult]:
-        """The results of all boots."""
         return [self(boot) for boot in boots]

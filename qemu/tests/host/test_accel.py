@@ -17,7 +17,6 @@ from lab.paths import Paths
 
 
 def answers(works: bool) -> Mock:
-    """A probe boot."""
     return Mock(return_value=works)
 
 

@@ -25,7 +25,6 @@ PROGRAMS = tuple(Program(name, (name,)) for name in ("alpha", "beta", "gamma"))
 
 @pytest.fixture
 def stream(tmp_path: Path) -> Iterator[TextIO]:
-    """Where progress goes."""
     with (tmp_path / "progress").open("w") as file:
         yield file
 

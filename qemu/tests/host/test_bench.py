@@ -27,7 +27,6 @@ def broken(boot: Boot) -> BootResult:
 def test_everything_is_written_and_the_goal_met(
     paths: Paths, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Raw tables of an earlier run do not stay."""
     paths.results.mkdir(parents=True)
     (paths.results / "toy-rows.csv").write_text("old\n")
     runner = toy.Runner()

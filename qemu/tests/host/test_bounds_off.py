@@ -46,7 +46,6 @@ def test_what_has_to_happen_is_judged_all_the_same(missing: Path) -> None:
 
 
 def test_the_gate_judges_no_bound_in_real_time() -> None:
-    """And all of them in virtual time."""
     for kernel in ("guest", "debug"):
         for boot in suites(kernel, kernel in CHECKED, "gate"):
             assert (BOUNDS_OFF in boot.machine.append) is boot.machine.real_time, boot.name

@@ -36,7 +36,6 @@ def campaign(
     clock: Callable[[], float] = lambda: 0.0,
     bench: Bench = TOY,
 ) -> Campaign:
-    """The toy alone."""
     return Campaign(paths, [bench], keeping(paths, lambda _: runner), deadline, clock)
 
 
@@ -53,7 +52,6 @@ def test_another_budget_is_named(text: str) -> None:
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_all_experiments_run_the_shortest_first(scope: str) -> None:
-    """What depends on the host's clock is known."""
     found = benches(scope, 2)
     assert {bench.experiment.name for bench in found} == set(EXPERIMENTS)
     lengths = [sum(boot.length for boot in bench.boots()) for bench in found]

@@ -22,7 +22,6 @@ SIGNED = "Signed-off-by: A Hacker <hacker@localhost>\n"
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A prepared checkout with one good patch."""
     paths = checkout(tmp_path, {"1.patch": GOOD})
     tarball(tmp_path)
     patches.prepare(paths, "", tmp_path)
@@ -207,7 +206,6 @@ def test_a_command_runs_beside_the_checks(
     status: int,
     wanted: int,
 ) -> None:
-    """The check sees what the command does meanwhile; both have a say in the status."""
     there = paths.out / "there"
 
     def seen(problems: list[str]) -> list[str]:
@@ -240,7 +238,6 @@ def test_a_check_that_cannot_run_ends_the_command(
 
 
 def test_sphinx_and_kernel_doc_are_heard(lab_paths: Paths, tmp_path: Path) -> None:
-    """A page that refers to nothing, and a member that is not described, are problems."""
     paths = Paths(tmp_path / "top", tmp_path / "out")
     documents, header = paths.top / "Documentation", paths.top / "some.h"
     paths.out.mkdir()

@@ -16,7 +16,6 @@ FAKE = '#!/bin/sh\necho "benchstat: $*"\n[ ! -e {flag} ]\n'
 
 
 def results(directory: Path, *names: str) -> Path:
-    """A directory of samples, as an experiment leaves them."""
     directory.mkdir()
     for name in names:
         samples = [Sample(name, "cost_ns", "v", {"size": 3}, 1.0, "ns", str(n)) for n in (1, 2)]

@@ -23,7 +23,6 @@ def anywhere(_write: Write, _end: int) -> bool:
 
 
 def entry(sector: int, data: bytes, flags: int = 0) -> bytes:
-    """As blklogwrites writes it."""
     head = struct.pack("<QQQQ", sector, len(data) // SECTOR, flags, 0)
     return head.ljust(SECTOR, b"\0") + data
 
@@ -35,7 +34,6 @@ def log_of(path: Path, *entries: bytes) -> Path:
 
 
 def block(text: str, sectors: int = 8) -> bytes:
-    """A block, each sector of which is another one."""
     return b"".join(f"{text}{n}".encode().ljust(SECTOR, b".") for n in range(sectors))
 
 

@@ -93,7 +93,6 @@ echo "${COMPREPLY[@]}"
     ],
 )
 def test_completion_offers(tmp_path: Path, line: str, offered: str) -> None:
-    """What the program says that is possible there."""
     program, *words = line.split(" ")
     script = tmp_path / program
     script.symlink_to(OURS.top / "userland/completion")

@@ -112,8 +112,6 @@ Shown = Callable[..., tuple[int, str]]
 def shown(
     monkeypatch: pytest.MonkeyPatch, paths: Paths, capsys: pytest.CaptureFixture[str]
 ) -> Shown:
-    """Runs the demo of the toy; its exit status and what it printed."""
-
     def run(
         runner: toy.Runner, judged: bool = True, goals: Sequence[Goal] = toy.GOALS
     ) -> tuple[int, str]:
@@ -179,7 +177,6 @@ def test_strict_is_said_in_the_environment(environment: dict[str, str], judged: 
 
 
 def test_the_demo_shows_every_experiment() -> None:
-    """With one kernel, and no root image."""
     parts = demo.parts()
     assert [part.experiment for part in parts] == list(EXPERIMENTS.values())
     assert set(demo.SUBJECTS) == set(EXPERIMENTS)

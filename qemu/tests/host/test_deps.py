@@ -89,7 +89,6 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 def test_what_is_missing_is_one_line(
     tmp_path: Path, where: deps.System | None, purpose: str, root: bool, words: str
 ) -> None:
-    """And nothing is installed."""
     with pytest.raises(LabError) as caught:
         deps.ensure([purpose], False, tmp_path / "log", root=root, where=where)
     assert caught.value.exit_code == 2 and "\n" not in str(caught.value)

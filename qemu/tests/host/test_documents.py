@@ -25,7 +25,6 @@ LAB = re.compile(r"\S*python3? -m lab (.*)")
 
 
 def test_each_block_has_a_mark() -> None:
-    """So that nobody writes one that no test looks at."""
     assert len(EVERY) > 20
     assert not [str(one) for one in EVERY if not one.mark or one.mark.way not in WAYS]
 
@@ -94,7 +93,6 @@ def test_make_takes_what_stands_in_the_text(file: Path) -> None:
 
 @pytest.mark.parametrize("block", every("host"), ids=str)
 def test_it_works_here(lab_paths: Paths, block: Block, tmp_path: Path) -> None:
-    """In an empty directory with build/ in it."""
     (tmp_path / "build").symlink_to(lab_paths.out)
     roles = ("AUTHOR", "COMMITTER")
     who = {f"GIT_{role}_{what}": "lab" for role in roles for what in ("NAME", "EMAIL")}
@@ -146,13 +144,11 @@ FAMILIES = ("ipclat", "livelock", "lottery", "lprobe", "rxmode", "udprate", "wra
 
 
 def plain(page: Path) -> str:
-    """The words of a page as they are typed, without its comments."""
     return MARKUP.sub("", re.sub(r'^\.\\" .*\n', "", page.read_text(), flags=re.M))
 
 
 @cache
 def said(name: str) -> str:
-    """The program's --help."""
     return ran(Paths.from_env().bin / name, "--help").stdout
 
 
@@ -179,7 +175,6 @@ def test_same_options(name: str) -> None:
 
 
 def examples(name: str) -> list[list[str]]:
-    """The commands of a page's examples that begin with a program of ours, in words."""
     section = plain(PAGES[name]).partition(".SH EXAMPLES\n")[2].partition("\n.SH ")[0]
     commands = (part for line in section.splitlines() for part in re.split(r"&&|;|\||>", line))
     words = (re.sub(r"^\.B |^ExecStart=/usr/bin/", "", part.strip()).split() for part in commands)
@@ -207,7 +202,6 @@ def test_has_examples_that_the_program_takes(name: str) -> None:
 
 
 def test_what_maintainers_look_after_is_there() -> None:
-    """Each line of MAINTAINERS that names files names some."""
     named = re.findall(r"^F:\t(.*)", (TOP / "MAINTAINERS").read_text(), re.M)
     assert len(named) > 10 and all(list(TOP.glob(name.rstrip("/"))) for name in named)
 
@@ -225,14 +219,12 @@ RESULTS = (TOP / "Documentation/results.rst").read_text()
 
 
 def row(text: str, words: str) -> str:
-    """The line of a table that has these words, or begins with them."""
     begins = "|" if text is README else words
     (line,) = (line for line in text.splitlines() if line.startswith(begins) and words in line)
     return line
 
 
 def cells(name: str) -> list[str]:
-    """The row of the results that begins so, in words."""
     return re.split(r"\s{2,}", row(RESULTS, f"{name}  ").strip())[1:]
 
 

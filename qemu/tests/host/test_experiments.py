@@ -27,14 +27,12 @@ each = pytest.mark.parametrize("name", names())
 
 @cache
 def measured(name: str) -> Measured:
-    """All that there is of an experiment."""
     experiment = EXPERIMENTS[name]
     return experiment.evaluate(Recorded().all(experiment.boots(FULL, None)))
 
 
 @each
 def test_all_that_there_is_is_measured(name: str) -> None:
-    """Each metric has records in one unit, each raw table rows, and each goal its rows."""
     experiment, found = EXPERIMENTS[name], measured(name)
     units = {(record.metric, record.unit) for record in found.records}
     assert len(units) == len(dict(units))

@@ -44,7 +44,6 @@ def test_hogs_of_a_lottery_are_in_it() -> None:
 
 
 def test_records_say_what_was_printed() -> None:
-    """Each statistic of each mechanism, under the parameters of its cell."""
     (boot,) = [boot for boot in experiment.boots(QUICK) if boot.name == "ipc-waiting-hogs"]
     records = evaluate([Recorded()(boot)]).records
     (result,) = printed("ipclat")[0]["results"]

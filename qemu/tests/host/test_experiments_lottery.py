@@ -75,7 +75,6 @@ def test_the_demo_measures_what_goals_judge() -> None:
 def records_of(
     kind: str, rows: Iterable[dict[str, Any]], pool: str = "list", *others: Rows
 ) -> list[Record]:
-    """Records of boots whose one program of a kind has printed these."""
     program = Program(f"{kind}-1", ("lottery-bench", kind), what=kind)
     boots = [
         Boot("boot", Machine(seed=seed, append=(f"lottery_pool={pool}",)), (program,))

@@ -191,7 +191,6 @@ def records_of(*pairs: tuple[Cell, Sequence[dict[str, Any]]]) -> list[Record]:
 
 
 def starts(cell: Cell, *seconds: float, **more: Any) -> tuple[Cell, list[dict[str, Any]]]:
-    """A cell, and its starts that took these times."""
     rows = [{**ROW, "repeat": n, "startup_s": took, **more} for n, took in enumerate(seconds, 1)]
     return replace(cell, repeats=len(rows)), rows
 
@@ -256,7 +255,6 @@ def test_commits_stand_between_the_lines_of_the_driver() -> None:
 
 
 def met(records: Iterable[Record], metric: str) -> bool | None:
-    """Of the only goal of a metric."""
     (goal,) = [goal for goal in GOALS if goal.metric == metric]
     return judge(goal, list(records), whole=False).met
 

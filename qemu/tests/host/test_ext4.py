@@ -42,7 +42,6 @@ def test_nothing_is_left_to_a_thread_of_the_guest() -> None:
 
 
 def unpacked(data: bytes) -> tuple[int, list[tuple[int, bytes]]]:
-    """Size and extents of a packed disk, as wrais-disk reads them."""
     magic, size, count = struct.unpack_from("<8sQQ", data)
     assert magic == b"LABDISK1"
     at, parts = 24, []

@@ -101,7 +101,6 @@ def test_no_image_and_no_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_guest_with_the_image_needs_no_file_of_it() -> None:
-    """And without it each file is there once, whoever asks for it."""
     programs = [Program(name, (name,), image=("lib/a", f"bin/{name}")) for name in ("x", "y")]
     assert Boot("with", Machine(), tuple(programs)).image == ()
     without = Boot("without", Machine(root=False), tuple(programs))
@@ -109,7 +108,6 @@ def test_a_guest_with_the_image_needs_no_file_of_it() -> None:
 
 
 def headers(archive: bytes) -> dict[str, list[int]]:
-    """The thirteen numbers of each member by its name."""
     found: dict[str, list[int]] = {}
     offset = 0
     while True:
@@ -167,7 +165,6 @@ def test_members_are_in_the_order_of_their_names_and_once() -> None:
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Paths:
-    """It made one module of two that it knows of."""
     paths = Paths(tmp_path, tmp_path / "out")
     made = script(paths.kernel() / "drivers/net/e/e1000.ko", "code")
     (paths.kernel() / "modules.order").write_text("drivers/net/e/e1000.o\nlib/lost.o\n")
@@ -222,7 +219,6 @@ BUILT = ("init", "bin/lottery-bench", "libexec/wrais-times")
 
 
 def _copy(top: Path) -> Path:
-    """What userland/ needs, in another folder."""
     shutil.copytree(TOP / "userland", top / "userland")
     shutil.copytree(TOP / "modules/napi_livelock", top / "modules/napi_livelock")
     shutil.copy(TOP / "paths.mk", top)
@@ -230,7 +226,6 @@ def _copy(top: Path) -> Path:
 
 
 def _built(top: Path, out: Path) -> Paths:
-    """Some of the programs, made of the copy below top."""
     targets = [str(out / "userland" / name) for name in BUILT]
     argv = ["make", "-s", "-j2", "-C", str(top / "userland"), f"O={out}", *targets]
     done = ran(*argv, env=environment())

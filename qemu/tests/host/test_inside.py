@@ -178,7 +178,6 @@ def test_a_child() -> None:
     ],
 )
 def test_the_form_of_sched_lottery(text: str, tickets: int | None) -> None:
-    """Nothing else is taken for it."""
     if tickets is None:
         with pytest.raises(ValueError, match="not in its form"):
             lottery.parse(text)

@@ -44,7 +44,6 @@ def old(tmp_path: Path) -> Path:
 
 
 def piped(**more: Any) -> dict[str, Any]:
-    """The document with another result of the pipe."""
     return {**DOCUMENT, "results": [{**PIPE, **more}, SPIN]}
 
 
@@ -154,7 +153,6 @@ def test_a_run_of_the_sender_is_read_as_well(tmp_path: Path) -> None:
 
 
 def logged(path: Path) -> list[tuple[str, HdrHistogram]]:
-    """Tags and histograms of a log, as the library reads them."""
     reader = HistogramLogReader(str(path), HdrHistogram(1, 10**12, 3))
     found = []
     while (one := reader.get_next_interval_histogram()) is not None:
@@ -185,7 +183,6 @@ def test_what_is_less_than_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_without_samples_there_is_no_log(old: Path, tmp_path: Path) -> None:
-    """The file is named, and nothing is written."""
     path = write(tmp_path / "x.json", WITHOUT)
     with pytest.raises(LabError, match=f"{path}: holds no samples: it takes --json --buckets"):
         hdr.main([old, path], tmp_path / "x.hlog")

@@ -37,8 +37,6 @@ def ipclat(lab_paths: Paths) -> Run:
 
 @pytest.fixture
 def document(ipclat: Run) -> Document:
-    """What it measured, with --json."""
-
     def measured(*words: str) -> dict[str, Any]:
         done = ipclat("--json", *words)
         assert done.returncode == 0, done.stderr
@@ -89,7 +87,6 @@ def test_the_document_says_what_was_asked_for(document: Document) -> None:
 
 @pytest.fixture
 def on_one_cpu(lab_paths: Paths) -> Run:
-    """Spinning needs two."""
     alone = ("taskset", "-c", str(one_cpu()))
     return partial(run, *alone, lab_paths.bin / "ipclat", "-k", "10", "-n", "1")
 
@@ -171,7 +168,6 @@ def interrupted(
 def test_an_interrupt_keeps_what_was_measured(
     lab_paths: Paths, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """The document and the files are whole; it ends by the signal all the same."""
     file = tmp_path / "r.csv"
     words = ("-k", "200", "-n", "10000", "--json", "--repeats-csv", str(file))
     status, output, _ = interrupted(

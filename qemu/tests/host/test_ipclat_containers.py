@@ -39,8 +39,6 @@ esac
 
 @dataclass
 class Sleeper:
-    """The runtime, and what it was told."""
-
     path: Path
     state: Path
 
@@ -69,7 +67,6 @@ def ipclat(lab_paths: Paths) -> Run:
 
 
 def devices(pid: str) -> str:
-    """The network devices of a process."""
     path = Path("/proc") / pid / "net/dev"
     return path.read_text() if path.exists() else ""
 
@@ -134,7 +131,6 @@ def test_a_runtime_that_fails_leaves_nothing(ipclat: Run, tmp_path: Path) -> Non
 
 
 def listed(paths: Paths, path: str) -> str:
-    """What --list says of containers, with such a PATH."""
     lines = run(paths.bin / "ipclat", "--list", env={"PATH": path}).stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("zmq-tcp-containers")]
     return line
@@ -199,7 +195,6 @@ def things_left(engine: Path) -> list[str]:
 
 
 def measured(done: Done, runtime: str) -> None:
-    """Each mechanism, and no word of complaint."""
     assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(done.stdout)["results"]
     assert [(row["mechanism"], row["samples"]) for row in rows] == [(name, 50) for name in KINDS]
@@ -249,7 +244,6 @@ PROBES = {"docker": "docker version", "podman": "podman info"}
 
 @pytest.mark.parametrize("name", ORDER)
 def test_a_real_runtime(ipclat: Run, name: str) -> None:
-    """Those that this host has, with a daemon if they have one."""
     probe = PROBES.get(name, f"{name} --version").split()
     if not shutil.which(name) or run(*probe).returncode:
         pytest.skip(f"this host has no {name} that works")

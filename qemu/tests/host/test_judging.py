@@ -27,7 +27,6 @@ CRASHED = ProgramResult("one", Status.CRASH, reason="no result: died")
 
 
 def judge(result: BootResult, *selected: Program) -> None:
-    """What the test of the first program makes of it, if these were selected."""
     boot = replace(BOOT, programs=selected or BOOT.programs)
     schedule = Schedule([boot], lambda boot: replace(result, boot=boot), 1)
     test_guest.test_program(schedule, (BOOT, ONE))

@@ -17,7 +17,6 @@ OURS = Paths.from_env({}).configs
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A prepared checkout."""
     return prepared(tmp_path)
 
 
@@ -38,7 +37,6 @@ def test_a_bad_line_is_refused_with_its_place(text: str, why: str) -> None:
 
 
 def test_the_later_fragment_wins_and_what_is_not_as_asked_is_found(tmp_path: Path) -> None:
-    """All forms of a line, comments among them."""
     (tmp_path / "one.config").write_text("# Words.\n\nCONFIG_A=y\nCONFIG_FORCED=n\nCONFIG_I=-1\n")
     (tmp_path / "two.config").write_text(
         '# CONFIG_A is not set\nCONFIG_M=m\nCONFIG_S="a b"\nCONFIG_X=0x1f\nCONFIG_GONE=y\n'

@@ -22,7 +22,6 @@ with_ccache = pytest.mark.skipif(not shutil.which("ccache"), reason="ccache is n
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A checkout that is configured for the guest."""
     paths = prepared(tmp_path)
     (kernel.build_dir(paths, "guest") / ".config").write_text("CONFIG_BASE=y\n")
     return paths
@@ -47,7 +46,6 @@ def test_reproducible_and_out_of_tree(
 def test_the_kernel_is_built_with_the_compiler_asked_for(
     paths: Paths, monkeypatch: pytest.MonkeyPatch, cached: bool
 ) -> None:
-    """Clang, or the one of another architecture."""
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if cached else None)
     by = f"{kernel.CACHED} " if cached else ""
     assert {f"CC={by}gcc"} <= {*kernel.kbuild(paths, "guest", [])}

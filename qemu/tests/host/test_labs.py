@@ -29,7 +29,6 @@ validate(yaml.safe_load(sys.stdin), strict=True)
 
 
 def of_lava(job: str) -> subprocess.CompletedProcess[str]:
-    """What LAVA's schema says of a job, with Debian's own Python: the package is of no other."""
     argv = ["/usr/bin/python3", "-c", CHECK]
     return subprocess.run(argv, input=job, capture_output=True, text=True, check=False)
 
@@ -112,7 +111,6 @@ def test_kcidb_hears_of_what_never_ended() -> None:
 
 
 def kept(top: Path, results: Iterable[Result]) -> list[Path]:
-    """As runs on nodes leave them, a configuration each."""
     folders = []
     for result in results:
         file = top / result.name / matrix.RESULTS

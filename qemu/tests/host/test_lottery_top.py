@@ -150,8 +150,6 @@ total=300 contenders=1
 
 @pytest.fixture
 def traced(top: Run, tmp_path: Path) -> Run:
-    """lottery top of a recording."""
-
     def read(text: str, *words: str) -> Done:
         report = tmp_path / "report.txt"
         report.write_text(text)

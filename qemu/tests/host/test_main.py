@@ -33,7 +33,6 @@ UNPRIVILEGED = 65534
 
 
 def machine(sysname: str, name: str) -> os.uname_result:
-    """What such a machine says of itself."""
     return os.uname_result((sysname, "here", "6.12.0", "#1", name))
 
 
@@ -82,7 +81,6 @@ def test_a_directory_of_another_user_is_told_with_its_owner(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One that is there, and one that is to be made."""
     with tempfile.TemporaryDirectory() as name:
         where, root = Path(name), os.geteuid() == 0
         (where / "out").mkdir(mode=0o555)

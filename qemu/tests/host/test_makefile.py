@@ -25,14 +25,12 @@ TARGETS = re.findall(r"^\.PHONY: (.+)$", DATABASE, re.M)[0].split()
 
 
 def dry(*words: str) -> str:
-    """The commands of a target, for an output directory that does not exist."""
     done = make("--dry-run", *words, "O=/nowhere/out")
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_help_lists_every_target_and_variable() -> None:
-    """And each target has a rule."""
     text = make("help").stdout
     first = re.findall(r"^  (\S+(?:,? \S+)*)(?:  |$)", text, re.M)
     listed = {word for words in first for word in re.split(r",? ", words)}

@@ -27,7 +27,6 @@ OTHERS = "def test_programs_of_something_else():\n    raise AssertionError\n"
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A checkout whose tests of the guest need none."""
     files = {
         "qemu/pyproject.toml": "[tool.pytest.ini_options]\n",
         "qemu/tests/guest/test_guest.py": SESSION,
@@ -124,7 +123,6 @@ def test_verdict(
     words: str,
     result: Result,
 ) -> None:
-    """What pytest says of the shortened tests with that kernel, and of no others."""
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     assert matrix.test(paths, "rt", words) == result

@@ -29,8 +29,6 @@ SKIPPED = ProgramResult("pipe-other", Status.SKIP, reason="no class")
 
 
 def measured(monkeypatch: pytest.MonkeyPatch, **change: Any) -> BootResult:
-    """A run in which every program printed a line, but for the change."""
-
     def boot(_paths: Paths, boot: Boot, log_dir: Path) -> BootResult:
         good = BootResult(boot, [ONE, TWO], log_dir / "console.log")
         return replace(good, **change)

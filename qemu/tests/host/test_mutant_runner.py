@@ -85,7 +85,6 @@ def fault(**other: object) -> dict[str, object]:
 
 
 def planted(table: dict[str, object]) -> Mutant:
-    """The mutant s/m of this table."""
     return Mutant.parse("s/m", table)
 
 

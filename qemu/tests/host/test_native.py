@@ -16,7 +16,6 @@ from tests.host.checkouts import script
 
 
 def tool(paths: Paths, text: str) -> None:
-    """A program of ours."""
     script(paths.bin / "tool", f"#!/bin/sh\n{text}\n")
 
 
@@ -48,7 +47,6 @@ def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(paths: Paths) ->
 
 
 def busy_children() -> list[str]:
-    """Processes of ours that compute."""
     me = os.getpid()
     pids = Path(f"/proc/{me}/task/{me}/children").read_text().split()
     commands = [(pid, Path(f"/proc/{pid}/cmdline").read_text()) for pid in pids]

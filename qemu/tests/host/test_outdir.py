@@ -156,7 +156,6 @@ def test_mrproper_leaves_nothing_but_what_is_not_ours(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_of_one_architecture(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the launcher is the lab with its directory."""
     paths = Paths(TOP, paths.out)
     outdir.claim(paths)
     words = ("run", "--dry-run", "--cpus", "3", "--", "ls", "-l")

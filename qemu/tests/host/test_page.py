@@ -54,7 +54,6 @@ def copy(reported: Paths, tmp_path: Path) -> Paths:
 
 
 def article(text: str, figure: str) -> str:
-    """What the page says of a figure."""
     return text[text.index(f'id="{figure}"') :].partition("</article>")[0]
 
 
@@ -146,7 +145,6 @@ def test_a_file_that_is_not_right_is_named(copy: Paths, name: str, content: str,
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, dark: bool) -> None:
-    """It renders without a word on the console and requests nothing."""
     chromium.look(width, dark)
     seen = chromium.open(reported.out / page.NAME)
     assert seen.complaints == []

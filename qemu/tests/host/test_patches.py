@@ -34,7 +34,6 @@ OLD = "--- a/kernel/sched/old.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int old;\n"
 
 
 def prepared(tmp_path: Path, *texts: str) -> Paths:
-    """A checkout with the series, on a fresh fake kernel."""
     paths = checkout(tmp_path)
     tarball(tmp_path)
     again(paths, *texts)
@@ -42,7 +41,6 @@ def prepared(tmp_path: Path, *texts: str) -> Paths:
 
 
 def again(paths: Paths, *texts: str) -> None:
-    """Prepare with this series: 1.patch and so on."""
     set_series(paths, {f"{number}.patch": text for number, text in enumerate(texts, 1)})
     patches.prepare(paths, "", paths.out.parent)
 
@@ -94,7 +92,6 @@ def test_a_kernel_gets_the_series_that_is_for_it(
 
 
 def test_series_is_applied_and_pristine_never_altered(tmp_path: Path) -> None:
-    """Lines may have moved."""
     paths = prepared(tmp_path)
     before = snapshot(paths.pristine)
     assert snapshot(paths.linux) == before
@@ -215,7 +212,6 @@ def test_an_edit_through_a_hard_link_is_healed(
 
 @pytest.fixture
 def pristine(tmp_path: Path) -> Path:
-    """Where it goes."""
     return tmp_path / "pristine"
 
 
@@ -332,7 +328,6 @@ GONE = patch().replace(CORE, "kernel/sched/gone.c")
 
 
 def parsed(*texts: str) -> list[Patch]:
-    """A series of these."""
     return [Patch.parse(f"{number}.patch", text) for number, text in enumerate(texts, 1)]
 
 

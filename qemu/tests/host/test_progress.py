@@ -9,8 +9,6 @@ from lab.host.progress import Progress
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
     def isatty(self) -> bool:
         return True
 

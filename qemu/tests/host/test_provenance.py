@@ -19,7 +19,6 @@ from tests.identity import header
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A checkout that is a commit, with a kernel that was built."""
     paths = Paths(tmp_path / "top", tmp_path / "top/build")
     paths.patches.mkdir(parents=True)
     set_series(paths, {"1.patch": patch()})
@@ -36,19 +35,16 @@ def paths(tmp_path: Path) -> Paths:
 
 
 def git(paths: Paths, *words: str) -> None:
-    """Run git in the checkout, as no person in particular."""
     who = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
     subprocess.run(["git", "-C", str(paths.top), *who, *words], check=True)
 
 
 def commit(paths: Paths) -> None:
-    """Commit everything."""
     git(paths, "add", ".")
     git(paths, "commit", "--quiet", "--message", "x")
 
 
 def found(paths: Paths) -> provenance.Provenance:
-    """Of figures of the guest's kernel."""
     return provenance.collect(paths, ["guest"], "true", "max")
 
 

@@ -37,7 +37,6 @@ PIVOT = """\
 
 
 def of(name: str, scope: str) -> Run | None:
-    """Results of one experiment."""
     return RUN if (name, scope) == ("toy", "full") else None
 
 
@@ -94,7 +93,6 @@ def test_a_mark_that_is_not_right(old: str, new: str, said: str) -> None:
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """On a checkout with two documents, and results."""
     place = Paths(tmp_path / "top", tmp_path / "out")
     readme, other = place.top / "README.md", place.top / PAGE
     other.parent.mkdir(parents=True)
@@ -126,7 +124,6 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_marks_of_the_documents_are_right() -> None:
-    """Each has a table, and an experiment and a scope that there are."""
     found = [(file, quote) for file in FILES for quote in quotes(file.read_text().splitlines())]
     assert found
     for file, quote in found:

@@ -15,7 +15,6 @@ from lab.subjects.registry import EXPERIMENTS, names
 
 
 def test_what_figures_name_is_there() -> None:
-    """Experiments, goals that they judge and metrics that they measure."""
     figures = references().figures
     assert sorted(references().documents) == names() == sorted({f.document for f in figures})
     assert len({(f.document, f.number) for f in figures}) == len(figures)

@@ -88,7 +88,6 @@ def test_what_cannot_be_reported_is_one_line(tmp_path: Path, name: str | None, t
 def test_the_others_are_drawn_beside_results_without_curves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Alone they are an error."""
     paths = Paths(top=tmp_path, out=tmp_path)
     floor = Record("lottery", "fair_floor_pct", "rbtree", {}, 5.0, "percent", 1, 0.0)
     write_json(paths.results / "lottery.json", [floor])

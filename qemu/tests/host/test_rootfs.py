@@ -45,7 +45,6 @@ def test_release(tmp_path: Path) -> None:
 
 
 def test_sources_and_proxy_are_those_of_the_hosts_apt() -> None:
-    """Only files of the suite's main component."""
     assert rootfs.sources("bookworm", lambda argv: TARGETS) == [
         Path("/etc/apt/sources.list.d/debian.sources"),
         Path("/etc/apt/sources.list"),
@@ -80,7 +79,6 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 
 
 def calls(paths: Paths) -> list[str]:
-    """Arguments of every call of mmdebstrap."""
     return (paths.out.parent / "calls").read_text().splitlines()
 
 

@@ -40,7 +40,6 @@ def lab(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Lab:
-    """QEMU is the fake one, the environment says nothing."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/qemu-system-x86_64").symlink_to(fake_qemu)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
@@ -52,7 +51,6 @@ def lab(
 
 
 def test_command(lab: Lab) -> None:
-    """The exit code is the command's, standard output is its output and no more."""
     assert lab("--cmd", "echo hi; exit 7", "--append", "fake.replay=command") == (7, "hi\n", "")
     plan = (lab.paths.logs / "run" / "initrd.cpio").read_bytes()
     assert b"program\tcommand\t0\tsh\t-c\techo hi; exit 7\n" in plan
@@ -94,7 +92,6 @@ def test_launcher_returns_the_status_of_the_command(lab: Lab) -> None:
     ],
 )
 def test_guest_that_fails(lab: Lab, words: str, why: str) -> None:
-    """One line says why there is no exit code of the command, and where to look."""
     code, _, said = lab("--cmd", "true", "--append", words)
     last = said.splitlines()[-1]
     assert code == 1 and last.startswith("lab: ") and why in last
@@ -102,19 +99,16 @@ def test_guest_that_fails(lab: Lab, words: str, why: str) -> None:
 
 
 def test_splats_are_told(lab: Lab) -> None:
-    """A complaint of the kernel goes to standard error, the exit code stays."""
     code, out, said = lab("--cmd", "true", "--append", "fake.replay=warn-command")
     assert (code, out) == (0, "fine\n") and said.startswith("lab: WARNING in command: ")
 
 
 def option(command: str, name: str) -> str:
-    """The value of an option of a printed command."""
     words = shlex.split(command)
     return words[words.index(name) + 1]
 
 
 def test_dry_run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command is printed, ready for a shell; nothing is run, written, or has to be built."""
     monkeypatch.setenv("ACCEL", "")
     monkeypatch.setattr(run_module, "apply", None)
     monkeypatch.setenv("LAB_OUT", str(tmp_path / "empty"))
@@ -126,7 +120,6 @@ def test_dry_run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_a_person_adds(lab: Lab, tmp_path: Path) -> None:
-    """A directory, a disk, a network, a debugger: by options, or by the environment."""
     shared = ("--share", str(tmp_path), "--disk", "seek,xfs", "--net", "user", "--gdb", "1")
     code, out, _ = lab("--dry-run", *shared, "--accel", "icount:8ns")
     assert code == 0
@@ -194,7 +187,6 @@ def test_the_environment_counts_unless_an_option_says_otherwise(
 def test_refused(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], args: str, why: str
 ) -> None:
-    """Bad values: exit 2 and one line with the value and what is allowed."""
     for key, text in env.items():
         monkeypatch.setenv(key, text)
     code, out, said = lab("--cmd", "true", *args.split())
@@ -203,14 +195,12 @@ def test_refused(
 
 
 def test_shell_needs_a_terminal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a terminal nothing can be typed."""
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     code, _, said = lab()
     assert code == 2 and "a shell needs a terminal" in said
 
 
 def test_plan_of_a_shell(built: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guest's terminal is told what ours is like."""
     for name, text in (("TERM", "xterm"), ("LINES", "50"), ("COLUMNS", "132")):
         monkeypatch.setenv(name, text)
     request = Request.of(parse(["run"]), os.environ)

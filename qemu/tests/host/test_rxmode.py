@@ -119,7 +119,6 @@ def test_all_changes_or_none(net: Net) -> None:
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON in which no key is there twice."""
     assert len(dict(pairs)) == len(pairs)
     return dict(pairs)
 

@@ -41,7 +41,6 @@ B = BOTH + "int b(void)\n{\n\treturn a();\n}\n"
 
 
 def patch(name: str, path: str, old: str, new: str) -> Patch:
-    """The change from old to new."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     text = "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
     return Patch.parse(name, text)
@@ -137,7 +136,6 @@ SUBJECTS = {new.subject for new in NEW}
 
 
 def git(where: Path, *args: str) -> str:
-    """What it said; it must end well."""
     done = ran("git", "-C", where, *IDENTITY, *args)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -145,7 +143,6 @@ def git(where: Path, *args: str) -> str:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The patches."""
     return export(Paths.from_env(), tmp_path_factory.mktemp("export") / "patches")
 
 
@@ -165,7 +162,6 @@ def base(paths: Paths, series: list[Patch], tree: Path) -> set[str]:
 def test_git_makes_the_tree_of_it_that_is_built(
     lab_paths: Paths, exported: list[Path], tmp_path: Path
 ) -> None:
-    """No other file is there, and none is different."""
     tree = tmp_path / "tree"
     tree.mkdir()
     series = carried(lab_paths)
@@ -204,7 +200,6 @@ def test_one_patch_for_each_of_ours_and_those_of_new_files(
 def test_it_is_the_series_of_the_kernel_that_was_asked_for(
     lab_paths: Paths, tmp_path: Path
 ) -> None:
-    """7.2 has its own."""
     paths = replace(lab_paths, out=tmp_path / "out")
     paths.pristine.mkdir(parents=True)
     there = source.Source("x.tar.xz", "7.2.13", "0" * 64, 0, 0, 0)

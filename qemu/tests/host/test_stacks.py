@@ -41,7 +41,6 @@ def test_the_innermost_call_comes_first() -> None:
 
 
 def test_nothing_was_shown() -> None:
-    """As where all went well."""
     assert telling("[    1.0] lab: done\n") == []
 
 

@@ -113,7 +113,6 @@ def test_cpus_run_at_the_same_time_only_where_no_code_is_patched() -> None:
 
 
 def test_scenarios() -> None:
-    """Each file is used by a suite, and has its header."""
     files = {path for path in SCENARIOS.glob("**/*.sh") if path.name != "common.sh"}
     used = {
         SCENARIOS / name.removeprefix("lab/scenarios/")
@@ -132,7 +131,6 @@ def test_scenarios() -> None:
 
 
 def test_what_is_not_known_is_refused() -> None:
-    """LAB_KERNEL is checked before anything boots."""
     for asked, found in ((None, "guest"), ("debug", "debug"), ("up", "up")):
         assert kernel_variant({"LAB_KERNEL": asked} if asked else {}) == found
     with pytest.raises(LabError, match="LAB_KERNEL 'plain': allowed are guest, debug, torture, "):
@@ -145,7 +143,6 @@ def test_what_is_not_known_is_refused() -> None:
 
 @pytest.fixture
 def recorded(fake_machine: Machine) -> Boot:
-    """What the recorded guest runs."""
     names = ("alpha", "beta", "gamma")
     return Boot("recorded", fake_machine, tuple(Program(name, (name,)) for name in names))
 

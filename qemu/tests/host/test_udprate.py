@@ -242,7 +242,6 @@ def seen(udp: UdpRate, numbers: list[int]) -> tuple[int, int, int, int]:
     ],
 )
 def test_sequence(udp: UdpRate, numbers: list[int], fate: tuple[int, int, int, int]) -> None:
-    """received, lost, late, duplicates"""
     assert seen(udp, numbers) == fate
 
 

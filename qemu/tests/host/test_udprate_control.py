@@ -65,7 +65,6 @@ def listening(port: int) -> bool:
 
 @contextmanager
 def receiver(tool: Tool, *words: str) -> Iterator[tuple[str, Program]]:
-    """One that stays, and its port."""
     port = free_port()
     with tool.start("--receive", "-p", str(port), "--json", *words) as program:
         try:
@@ -77,7 +76,6 @@ def receiver(tool: Tool, *words: str) -> Iterator[tuple[str, Program]]:
 
 @contextmanager
 def behind(tool: Tool, fate: Fate, *words: str, late: int = -1) -> Iterator[tuple[str, Program]]:
-    """One behind a relay; the packet `late` changes places with the next."""
     with receiver(tool, *words) as (port, program), Relay(int(port), fate, late) as relay:
         yield str(relay.port), program
 
@@ -313,7 +311,6 @@ def test_what_is_no_udprate_is_no_receiver(tool: Tool) -> None:
 
 
 def test_what_cannot_be_reached_is_an_error(tool: Tool) -> None:
-    """No route; and a route to a network in which no machine has the address."""
     setup = """
     ip link set lo up
     ip link add here type veth peer name there

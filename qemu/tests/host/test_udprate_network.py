@@ -39,7 +39,6 @@ def receiver() -> Iterator[socket.socket]:
 
 
 def take(receiver: socket.socket) -> Packet:
-    """The next packet; TimeoutError if there is none."""
     data, control, _, _ = receiver.recvmsg(2048, 64)
     ((_, _, stamp),) = control
     seconds, rest = STAMP.unpack(stamp)
@@ -51,7 +50,6 @@ def take(receiver: socket.socket) -> Packet:
 def collected(
     paths: Paths, receiver: socket.socket, mbps: str, *words: str
 ) -> tuple[list[Packet], str]:
-    """All that comes out of a sender, in order, and what it prints."""
     port = str(receiver.getsockname()[1])
     argv = [str(paths.bin / "udprate"), "-r", mbps, "-p", port, *words]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as sender:
@@ -104,7 +102,6 @@ def test_what_comes_out_is_what_was_asked_for(
 
 
 def bound(port: int) -> bool:
-    """Whether a UDP socket of this host has the port."""
     tables = (Path("/proc/net/udp"), Path("/proc/net/udp6"))
     return any(f":{port:04X} " in table.read_text() for table in tables if table.exists())
 

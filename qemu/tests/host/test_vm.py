@@ -35,8 +35,6 @@ Replay = Callable[..., BootResult]
 
 @pytest.fixture
 def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
-    """Run three programs on a recorded guest."""
-
     def run(
         name: str,
         end: str = "exit",
@@ -137,7 +135,6 @@ def test_what_a_program_provokes_is_its_own(replay: Replay) -> None:
 
 
 def test_panic(replay: Replay) -> None:
-    """What had been said is kept; a machine that lives on is not waited for."""
     result = replay("panic", end="hang")
     assert result.outcome is Outcome.PANIC and result.seconds < 20
     assert statuses(result) == [OK, CRASH, CRASH]

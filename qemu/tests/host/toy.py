@@ -23,18 +23,15 @@ GOALS = (
 
 
 def program(size: int) -> Program:
-    """Measures one size."""
     return Program("toy", ("toy", str(size)), busy_s=size, what=size)
 
 
 def boots(sizes: Sequence[int], _only: str | None = None) -> list[Boot]:
-    """One boot a size."""
     machine = Machine(accel="icount", root=False)
     return [Boot(f"toy-{size}", machine, (program(size),)) for size in sizes]
 
 
 def evaluate(results: Sequence[BootResult]) -> Measured:
-    """One sample a program."""
     samples, rows = [], RawTable(["size", "cost"])
     for result in results:
         for done in result.boot.programs:
@@ -45,7 +42,6 @@ def evaluate(results: Sequence[BootResult]) -> Measured:
 
 
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
-    """A file in place of a figure."""
     assert (results / f"{stem}.json").exists()
     write_text(plots / f"{stem}.svg", "<svg/>\n")
     return [plots / f"{stem}.svg"]
@@ -64,8 +60,6 @@ EXPERIMENT = Experiment(
 
 @dataclass
 class Runner:
-    """Answers with a cost for each size."""
-
     cost: Callable[[int], float] = float
     booted: list[str] = field(default_factory=list)
 

@@ -52,7 +52,6 @@ def contents(obj: Path) -> list[str]:
 
 
 def base_tree(paths: Paths) -> Path:
-    """The pristine tree with the fixes only."""
     tree = paths.out / "symbol-off-base-tree"
     if not tree.exists():
         patches.hard_link_copy(paths.pristine, tree)
@@ -66,7 +65,6 @@ def base_tree(paths: Paths) -> Path:
 
 @pytest.fixture(scope="module")
 def builds(lab_paths: Paths) -> tuple[Path, Path]:
-    """Build directories of the base and of the patched tree."""
     trees = {"base": base_tree(lab_paths), "patched": lab_paths.linux}
     base, patched = (build(lab_paths, tree, name) for name, tree in trees.items())
     return base, patched

@@ -48,17 +48,14 @@ class Disk:
 
     @property
     def image(self) -> Path:
-        """The disk itself."""
         return self.where / "disk.img"
 
     @property
     def console(self) -> Path:
-        """What the machine said while it ran."""
         return self.where / "console.txt"
 
     @property
     def results(self) -> Path:
-        """What the steps said."""
         return self.where / "results.txt"
 
     def install(self, debs: Sequence[Path]) -> Path:
