@@ -1,9 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """What programs refuse, in one line and with nothing changed: a row for each way to refuse."""
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from lab import LabError
+from lab.bench import make_bench
+from lab.campaign import seconds
+from lab.flood import Flood
+from lab.guest import slowdisk
+from lab.guest.accel import asked_for
+from lab.guest.boot import Boot, Program
+from lab.guest.ext4 import Ext4
+from lab.guest.machine import Machine
+from lab.guest.nics import RECEIVER_SLOT, Nic, pairs
 from lab.paths import Paths
+from lab.suite import kernel_variant
+from lab.tree import kconfig, source
 from tests.host.programs import assert_refused, run
 
 UDP = "udprate -r 1 -t 1"
@@ -87,3 +103,96 @@ def test_bad_input(lab_paths: Paths, line: str, said: str) -> None:
     done = run(lab_paths.bin / program, *words)
     assert_refused(done, said)
     assert done.stderr.startswith(f"{program}: ")
+
+
+def program(*argv: str, timeout_s: int = 1) -> Program:
+    return Program("a", argv, timeout_s)
+
+
+ACCELS = "allowed are tcg, kvm, icount, auto"
+CARRIED = "carried are 6.12.y and 7.2.y"
+TRUE = program("true")
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        (lambda: Machine(cpus=0), "cpus 0: allowed are 1 to 8"),
+        (lambda: Machine(cpus=9, kernel="debug"), "cpus 9: allowed are 1 to 8"),
+        (lambda: Machine(cpus=2, kernel="up"), "cpus 2: allowed are 1 to 1"),
+        (lambda: Machine(mem_mb=64), "mem 64: allowed are 128 to 65536"),
+        (lambda: Machine(accel="xen"), "accel 'xen': allowed are tcg, kvm, icount"),
+        (lambda: Machine(kernel="old"), "kernel 'old': allowed are guest, debug, plain"),
+        (lambda: Machine(seed=-1), "seed -1"),
+        (lambda: Machine(icount_shift=11), "icount_shift 11: allowed are 0 to 10"),
+        (lambda: Machine(loglevel=9), "loglevel 9"),
+        (
+            lambda: Nic(RECEIVER_SLOT, model="rtl8139"),
+            "model 'rtl8139': allowed are e1000, e1000e, virtio-net-pci",
+        ),
+        (lambda: pairs(0), "ports 0: allowed are 1 to 8"),
+        (lambda: pairs(9), "ports 9: allowed are 1 to 8"),
+        *(
+            (lambda name=name: Program(name, ("true",), 1), "a name is")
+            for name in ("", "a b", "a\tb", "a#b", "-a", "x" * 101, "ä")
+        ),
+        (lambda: program(), "nothing to execute"),
+        (lambda: program(""), "nothing to execute"),
+        (lambda: program("a", "b\0c"), "NUL"),
+        (lambda: program("a", timeout_s=-1), "timeout -1 s"),
+        (lambda: program("a", timeout_s=86401), "allowed are 0 to 86400"),
+        (lambda: Boot("b", programs=(TRUE, TRUE)), "b: program 'a' is there twice"),
+        (lambda: Boot("b", mode="bash"), "mode 'bash'"),
+        (lambda: slowdisk.words(0), "disk depth 0: allowed are 1 to 1024"),
+        (lambda: slowdisk.words(1025), "disk depth 1025: allowed are 1 to 1024"),
+        (lambda: Ext4(block=512), "ext4 block 512: allowed are 1024, 2048, 4096"),
+        (lambda: Ext4(size_mb=4), "ext4 size 4 MiB: allowed are 8 to 65536"),
+        (
+            lambda: Ext4(journal_mb=2),
+            "ext4 journal 2 MiB: allowed are 4 to 512 with blocks of 4096",
+        ),
+        (lambda: Ext4(64, journal_mb=33), "ext4 journal 33 MiB: allowed are 4 to 32"),
+        (lambda: Flood("rtl8139", 1, 1), "driver 'rtl8139': allowed are e1000, napi_livelock"),
+        (lambda: Flood("e1000", 0, 1), "rate 0: allowed are 1 to 1000000"),
+        (lambda: Flood("e1000", 1, 601), "seconds 601: allowed are 1 to 600"),
+        (
+            lambda: make_bench("lotery", "full", None, 1, 1),
+            "EXP 'lotery': allowed are ipc, livelock, lottery, udp, wrais",
+        ),
+        (
+            lambda: make_bench("lottery", "full", "speed", 1, 1),
+            "metric 'speed': allowed are enqueue_ns, ",
+        ),
+        (lambda: make_bench("lottery", "full", None, 0, 1), "repeat 0: must be 1 to 10"),
+        (lambda: make_bench("lottery", "full", None, 11, 1), "repeat 11: must be 1 to 10"),
+        (lambda: make_bench("lottery", "full", None, 1, 0), "jobs 0: must be 1 to "),
+        *(
+            (lambda text=text: seconds(text), f"BUDGET '{text}': must be a whole number of s, m")
+            for text in ("", "30", "0m", "-1m", "1.5h", "m", "30 m", "1d")
+        ),
+        *(
+            (lambda version=version: source.check_version(version, Path("linux.tar")), CARRIED)
+            for version in ("6.1.12", "6.13.0", "7.20.1", "5.12.6", "6.12.0-rc3", None)
+        ),
+        *(
+            (lambda line=line: kconfig.parse("x", f"CONFIG_B=y\n{line}\n"), f"x:2: '{line}")
+            for line in ("CONFIG_A", "A=y", "CONFIG_A=yes", "CONFIG_A = y", "\tselect A")
+        ),
+        (
+            lambda: kconfig.parse("x", "CONFIG_A=y\n# CONFIG_A is not set\n"),
+            "x:2: CONFIG_A is already at x:1",
+        ),
+        *(
+            (lambda text=text: asked_for(None, {"ACCEL": text}), f"ACCEL '{text}': {ACCELS}")
+            for text in ("xen", "icount:7ns", "icount:0ns", "icount:2048ns", "icount:8")
+        ),
+        (
+            lambda: kernel_variant({"LAB_KERNEL": "plain"}),
+            "LAB_KERNEL 'plain': allowed are guest, debug, torture, ",
+        ),
+    ],
+)
+def test_the_lab_refuses(refused: Callable[[], object], said: str) -> None:
+    with pytest.raises(LabError, match=re.escape(said)) as caught:
+        refused()
+    assert "\n" not in str(caught.value) and caught.value.exit_code == 2

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from lab import LabError
-from lab.bench import BOOT_S, GUEST_FACTOR, Bench, Forecast, make_bench, measure, run, run_all
+from lab.bench import BOOT_S, GUEST_FACTOR, Bench, Forecast, measure, run, run_all
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.paths import Paths
@@ -88,24 +88,6 @@ def test_a_run_that_differs_fails_and_is_shown(
     assert first_difference("b", one, two) == "b:1: '(end)' against 'new'"
     verdicts = [repeat_goal(runs).met for runs in ([one], [one, one], [one, two])]
     assert verdicts == [None, True, False]
-
-
-@pytest.mark.parametrize(
-    ("exp", "only", "repeat", "workers", "words"),
-    [
-        ("lotery", None, 1, 1, "EXP 'lotery': allowed are ipc, livelock, lottery, udp, wrais"),
-        ("lottery", "speed", 1, 1, "metric 'speed': allowed are enqueue_ns, "),
-        ("lottery", None, 0, 1, "repeat 0: must be 1 to 10"),
-        ("lottery", None, 11, 1, "repeat 11: must be 1 to 10"),
-        ("lottery", None, 1, 0, "jobs 0: must be 1 to "),
-    ],
-)
-def test_bad_input_is_one_line(
-    exp: str, only: str | None, repeat: int, workers: int, words: str
-) -> None:
-    with pytest.raises(LabError, match=words) as caught:
-        make_bench(exp, "full", only, repeat, workers)
-    assert "\n" not in str(caught.value) and caught.value.exit_code == 2
 
 
 @pytest.mark.parametrize("scope", ["full", "quick", "demo"])

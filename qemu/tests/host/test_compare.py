@@ -10,6 +10,7 @@ from lab import LabError
 from lab.__main__ import main as lab
 from lab.compare import main, pairs, tool
 from lab.report.records import Sample, to_gobench
+from tests.host.checkouts import script
 
 FAKE = '#!/bin/sh\necho "benchstat: $*"\n[ ! -e {flag} ]\n'
 """A program that says how it was called; it fails once the flag exists."""
@@ -26,9 +27,7 @@ def results(directory: Path, *names: str) -> Path:
 def test_what_both_have_is_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    program = tmp_path / "benchstat"
-    program.write_text(FAKE.format(flag=tmp_path / "fail"))
-    program.chmod(0o755)
+    script(tmp_path / "benchstat", FAKE.format(flag=tmp_path / "fail"))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     one = results(tmp_path / "one", "udp", "ipc", "wrais")
     other = results(tmp_path / "other", "udp", "wrais")

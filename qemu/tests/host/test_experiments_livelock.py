@@ -42,9 +42,6 @@ def record(
     return Record("livelock", metric, variant, key, number, "x", n, 0.0)
 
 
-# What runs
-
-
 def test_guests_have_cards_and_no_disk_and_are_never_idle() -> None:
     """QEMU lets an idle guest's time leap a little differently now and then."""
     models = {"e1000e": "e1000e", "virtio_net": "virtio-net-pci"}
@@ -92,9 +89,6 @@ def test_low_rates_last_until_there_are_enough_frames() -> None:
     short = replace(CURVE, duration_ms=1200, frames=6001)
     assert [short.lasts_ms(rate) for rate in (1000, 2000, 60000)] == [6201, 3201, 1200]
     assert replace(short, frames=0).lasts_ms(1) == 1200
-
-
-# From output to records
 
 
 def test_low_rates_are_measured_in_turns() -> None:
@@ -165,9 +159,6 @@ def test_the_best_is_named_where_it_is_not_the_hybrid() -> None:
         ("goodput_pps", "poll", 5.0),
         ("latency_us", "napi", 5.0),
     ]
-
-
-# What follows from the records
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lab.report.goals import judge
 from lab.report.records import Record
 from lab.report.rows import read_rows
 from lab.subjects.lottery import experiment
-from lab.subjects.lottery.experiment import DEMO, FULL, KINDS
+from lab.subjects.lottery.experiment import FULL, KINDS
 from lab.subjects.lottery.goals import GOALS
 from lab.subjects.lottery.law import Shown, at_the_end, shares, trials_by_law
 from lab.subjects.lottery.metrics import evaluate
@@ -29,9 +29,6 @@ from lab.subjects.lottery.output import (
 from tests.host.recorded import TEXT, Recorded, Rows, printed, printing
 
 EVERY = [(boot, p) for boot in experiment.boots(FULL) for p in boot.programs]
-
-
-# What runs
 
 
 def test_time_is_virtual_but_for_shares_of_several_cpus() -> None:
@@ -61,15 +58,6 @@ def test_hackbench_takes_turns() -> None:
 def test_only_runs_what_the_metric_needs(metric: str) -> None:
     boots = experiment.boots(experiment.QUICK, metric)
     assert {p.what for boot in boots for p in boot.programs} == {KINDS[metric]}
-
-
-def test_the_demo_measures_what_goals_judge() -> None:
-    """Shares, order, costs and the floor: not the round trips, which take the demo's time."""
-    kinds = {p.what for boot in experiment.boots(DEMO) for p in boot.programs}
-    assert kinds == {"scale", "share", "floor", "fair"}
-
-
-# From output to records
 
 
 def records_of(
@@ -210,9 +198,6 @@ def test_a_result_that_is_none_is_named(read: Callable[[], object], told: str) -
 def test_numbers_keep_their_types() -> None:
     (row,) = read_rows(FloorRow, ['{"tool": "lottery-floor", "fair_pct": 5, "seconds": 20}', ""])
     assert row == FloorRow(5.0, 20.0)
-
-
-# What tickets promise
 
 
 def test_the_law_of_inflation() -> None:

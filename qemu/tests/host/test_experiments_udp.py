@@ -28,9 +28,6 @@ def programs(boots: Sequence[Boot]) -> list[tuple[Program, Cell]]:
 ALL = programs(experiment.boots(FULL))
 
 
-# What it runs
-
-
 def test_peers_take_turns() -> None:
     """Whatever disturbs the host disturbs all of them; of ours, one sends packets one by one."""
     order = [c.variant for _, c in ALL if c.where == "host" and c.rate_mbps == 64]
@@ -93,9 +90,6 @@ def test_iperf_that_says_nothing_or_is_not_there(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="iperf3 is not installed: make deps"):
         iperf.run(Program("x", iperf.argv(1, 1, 100)))
-
-
-# Records and tables
 
 
 def test_a_record_is_the_median_of_its_repeats() -> None:

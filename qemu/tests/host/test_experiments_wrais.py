@@ -25,9 +25,6 @@ each_scope = pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
 CELLS = experiment.cells(FULL)
 
 
-# What runs
-
-
 def test_the_baseline_is_in_every_table() -> None:
     """What the privileged do, the real-time class with two parts does as well."""
     baseline = {
@@ -168,9 +165,6 @@ def test_compiled_out_has_a_switched_off_start_of_the_same_kind_beside_it() -> N
     for cell in plain:
         off = replace(cell, variant=v.BFQ)
         assert off in CELLS and off.argv() == cell.argv()
-
-
-# From output to records
 
 
 IDLE = Cell(v.BFQ, "lprobe", "idle", 2, 1)

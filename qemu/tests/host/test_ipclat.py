@@ -253,9 +253,6 @@ def test_a_policy_that_this_kernel_lacks(ipclat: Run) -> None:
         assert_refused(done, "ipclat: this kernel lacks SCHED_LOTTERY", 3)
 
 
-# Parts by themselves
-
-
 def lib(*names: str) -> tuple[str, ...]:
     return tuple(f"userland/lib/{name}.c" for name in names)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lab.paths import Paths
+from tests.host.checkouts import script
 from tests.host.programs import Done, assert_refused, children, run, wait_until
 
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.sh")
@@ -50,15 +51,9 @@ class Sleeper:
         return len(list(self.state.glob("*.pid")))
 
 
-def program(path: Path, script: str) -> Path:
-    path.write_text(script)
-    path.chmod(0o755)
-    return path
-
-
 @pytest.fixture
 def sleeper(tmp_path: Path) -> Sleeper:
-    return Sleeper(program(tmp_path / "runc", SLEEPER.format(state=tmp_path)), tmp_path)
+    return Sleeper(script(tmp_path / "runc", SLEEPER.format(state=tmp_path)), tmp_path)
 
 
 @pytest.fixture
@@ -119,15 +114,12 @@ def test_an_interrupt_that_is_ignored_stays_ignored(lab_paths: Paths) -> None:
 
 
 def test_a_runtime_that_fails_leaves_nothing(ipclat: Run, tmp_path: Path) -> None:
-    path = program(tmp_path / "runc", f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nexit 1\n')
+    path = script(tmp_path / "runc", f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nexit 1\n')
     done = ipclat("-m", "zmq-tcp-containers", "--runtime", path)
     assert done.returncode == 1
     assert done.stderr == "ipclat: zmq-tcp-containers: a container failed\n"
     words = (tmp_path / "log").read_text().split()
     assert not Path(words[words.index("--bundle") + 1]).parent.exists()
-
-
-# Which runtime
 
 
 def listed(paths: Paths, path: str) -> str:
@@ -136,13 +128,13 @@ def listed(paths: Paths, path: str) -> str:
     return line
 
 
-def with_ip(where: Path, names: Iterable[str], script: str = "#!/bin/sh\n") -> str:
+def with_ip(where: Path, names: Iterable[str], text: str = "#!/bin/sh\n") -> str:
     where.mkdir()
     found = shutil.which("ip")
     assert found
     (where / "ip").symlink_to(found)
     for name in names:
-        program(where / name, script)
+        script(where / name, text)
     return str(where)
 
 
@@ -157,7 +149,7 @@ def test_one_that_does_not_work_is_not_there(lab_paths: Paths, tmp_path: Path) -
     where = with_ip(tmp_path / "bin", ("podman", "docker"), "#!/bin/sh\nexit 1\n")
     said = "not supported here: no crun, runc, youki, podman, or docker with a daemon here"
     assert said in listed(lab_paths, where)
-    program(tmp_path / "bin/docker", "#!/bin/sh\n")
+    script(tmp_path / "bin/docker", "#!/bin/sh\n")
     assert listed(lab_paths, where).endswith(f"(by {where}/docker)")
 
 
@@ -168,7 +160,7 @@ def test_one_that_does_not_work_is_not_there(lab_paths: Paths, tmp_path: Path) -
 def test_one_that_was_asked_for_has_to_work(
     ipclat: Run, tmp_path: Path, name: str, said: str
 ) -> None:
-    path = program(tmp_path / name, "#!/bin/sh\nexit 1\n")
+    path = script(tmp_path / name, "#!/bin/sh\nexit 1\n")
     done = ipclat(*BOTH, "--runtime", path)
     assert_refused(done, f"ipclat: --runtime: bad value '{path}': {said}")
 
@@ -179,8 +171,8 @@ def test_one_that_was_asked_for_has_to_work(
 @pytest.fixture(params=["podman", "docker"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """One of the two, without its storage and its daemon; its state is beside it."""
-    script = f'#!/bin/sh\nexec {FAKE_ENGINE} {tmp_path} "$@"\n'
-    return program(tmp_path / str(request.param), script)
+    text = f'#!/bin/sh\nexec {FAKE_ENGINE} {tmp_path} "$@"\n'
+    return script(tmp_path / str(request.param), text)
 
 
 def things_left(engine: Path) -> list[str]:
@@ -219,7 +211,7 @@ def test_an_engine(ipclat: Run, engine: Path) -> None:
 )
 def test_an_engine_that_fails_leaves_nothing(ipclat: Run, engine: Path, verb: str) -> None:
     real = engine.rename(engine.parent / "real")
-    program(engine, f'#!/bin/sh\n[ "$1" != {verb} ] && exec {real} "$@"\nexit 1\n')
+    script(engine, f'#!/bin/sh\n[ "$1" != {verb} ] && exec {real} "$@"\nexit 1\n')
     done = ipclat(*BOTH, "--runtime", engine)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert not things_left(engine)

@@ -20,22 +20,6 @@ def paths(tmp_path: Path) -> Paths:
     return prepared(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        *(
-            (f"CONFIG_B=y\n{line}\n", "x.config:2: '")
-            for line in ("CONFIG_A", "A=y", "CONFIG_A=yes", "CONFIG_A = y", "\tselect A")
-        ),
-        ("CONFIG_A=y\n# CONFIG_A is not set\n", "x.config:2: CONFIG_A is already at x.config:1"),
-    ],
-)
-def test_a_bad_line_is_refused_with_its_place(text: str, why: str) -> None:
-    with pytest.raises(LabError) as caught:
-        kconfig.parse("x.config", text)
-    assert caught.value.exit_code == 2 and str(caught.value).startswith(why)
-
-
 def test_the_later_fragment_wins_and_what_is_not_as_asked_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.config").write_text("# Words.\n\nCONFIG_A=y\nCONFIG_FORCED=n\nCONFIG_I=-1\n")
     (tmp_path / "two.config").write_text(

@@ -20,6 +20,7 @@ from lab.paths import MATRIX, Paths
 from lab.report import provenance
 from lab.subjects.registry import names
 from tests.documents import TOP
+from tests.host.checkouts import ran, script
 
 CHECK = """
 import sys, yaml
@@ -152,13 +153,8 @@ SCRIPT = "qemu/lab/labs/matrix.sbatch"
 
 def batch(top: Path, *argv: str, **more: str) -> str:
     """What the array's script says with a make that says what it is asked for."""
-    (top / "make").write_text('#!/bin/sh\necho "$@"\n')
-    (top / "make").chmod(0o755)
-    env = {"PATH": f"{top}:/usr/bin:/bin", **more}
-    done = subprocess.run(
-        ["bash", SCRIPT, *argv], cwd=TOP, env=env, capture_output=True, text=True, check=True
-    )
-    return done.stdout
+    script(top / "make", '#!/bin/sh\necho "$@"\n')
+    return ran("bash", SCRIPT, *argv, cwd=TOP, env={"PATH": f"{top}:/usr/bin:/bin", **more}).stdout
 
 
 def test_a_task_of_the_array_has_one_of_them(tmp_path: Path) -> None:

@@ -96,9 +96,6 @@ def test_rows_are_made_anew_one_by_one(tmp_path: Path) -> None:
     ]
 
 
-# Findings of the gate's runs outlive the checkout.
-
-
 def logged(tmp_path: Path, again: tuple[str, ...] = ()) -> Paths:
     paths = Paths(tmp_path / "top", tmp_path / "out")
     (tmp_path / "stages").mkdir(exist_ok=True)

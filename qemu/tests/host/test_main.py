@@ -14,7 +14,6 @@ import pytest
 
 from lab import LabError, arch
 from lab.__main__ import MEASURES, SET_UP, main
-from lab.guest import machine as machines
 from lab.host import outdir
 from lab.paths import Paths
 from lab.tree import patches
@@ -56,19 +55,6 @@ def test_the_architecture_is_the_hosts_or_the_one_asked_for() -> None:
             assert arch.chosen({"LAB_ARCH": asked}, host) is found
         with pytest.raises(LabError, match="ARCH=mips: allowed are x86_64, arm64"):
             arch.require({"LAB_ARCH": "mips"}, machine("Linux", host))
-
-
-@pytest.mark.parametrize("guest", [arch.X86_64, arch.ARM64])
-def test_the_emulator_is_that_of_the_guest(
-    paths: Paths, guest: arch.Arch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machines, "ARCH", guest)
-    for accel, virtual in (("tcg", 0), ("icount", 1)):
-        emulated = machines.Machine(accel=accel, qemu=guest.qemu)
-        argv = emulated.argv(paths, machines.Files.under(paths.out))
-        assert argv[argv.index("-machine") + 1] == guest.boards[virtual]
-        assert argv[argv.index("-cpu") + 1] == guest.cpus[virtual]
-        assert set(guest.words) <= set(emulated.command_line().split())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from lab.__main__ import VERBS, main
 from lab.tree import kernel
-from tests.host.checkouts import TOP, copied, environment, make, names, ran, script
+from tests.host.checkouts import TOP, copied, environment, make, ran, script
 
 # What the Makefile reads, but for make's own; and what passes it, for the lab.
 READ = re.compile(r"\((?:value |call option,\w+,)?([A-Z]+)\)")
@@ -42,14 +42,6 @@ def test_help_lists_every_target_and_variable() -> None:
     for name in VARIABLES:
         assert f"{name}=" in text or MAKES_OWN.fullmatch(name), name
     assert make().stdout == text
-
-
-def test_nothing_is_written_for_a_dry_run(tmp_path: Path) -> None:
-    top = copied(tmp_path / "checkout")
-    before = names(tmp_path)
-    assert make("run", "DRY=1", top=top).returncode == 0
-    assert make("--dry-run", "rootfs", top=top).returncode == 0
-    assert names(tmp_path) == before
 
 
 @pytest.mark.parametrize("variable", ["KERNEL", "TESTS", "EXP", "REPEAT", "CMD"])

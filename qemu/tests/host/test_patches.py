@@ -168,16 +168,6 @@ def test_new_and_deleted_files_come_and_go(tmp_path: Path) -> None:
     assert not link.is_symlink()
 
 
-def test_another_kernel_is_another_generation(tmp_path: Path) -> None:
-    paths = prepared(tmp_path, GOOD)
-    first = patches.generation(paths)
-    again(paths)
-    assert patches.generation(paths) == first
-    patches.prepare(paths, str(tarball(tmp_path / "other", "6.12.5")))
-    assert patches.generation(paths) not in ("", first)
-    assert "SUBLEVEL = 5" in (paths.linux / "Makefile").read_text()
-
-
 def test_without_hard_links_it_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another device, or a file system without links: cp -al fails half-way."""
     cp = script(
@@ -222,18 +212,6 @@ def test_version_out_of_a_makefile() -> None:
     assert source.version("VERSION = 6\nPATCHLEVEL = 12\n") is None
     text = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 0\nEXTRAVERSION = -rc3\n"
     assert source.version(text) == "6.12.0-rc3"
-
-
-@pytest.mark.parametrize("good", ["6.12.0", "6.12.117", "7.2.13"])
-def test_what_there_is_a_series_for_is_carried(good: str) -> None:
-    assert source.check_version(good, Path("x")) == good
-
-
-@pytest.mark.parametrize("bad", ["6.1.12", "6.13.0", "7.20.1", "5.12.6", "6.12.0-rc3", None])
-def test_other_versions_are_refused(bad: str | None) -> None:
-    with pytest.raises(LabError, match=r"linux.tar.*carried are 6\.12\.y and 7\.2\.y") as caught:
-        source.check_version(bad, Path("linux.tar.xz"))
-    assert caught.value.exit_code == 2
 
 
 def test_debians_tarball_is_found_or_said_to_be_missing(tmp_path: Path) -> None:
@@ -293,14 +271,6 @@ def test_a_directory_is_copied_without_git(tmp_path: Path, pristine: Path) -> No
     (origin / "kernel/sched/fair.c").write_text("int fairer;\n")
     source.ensure(pristine, str(origin))
     assert (pristine / "kernel/sched/fair.c").read_text() == "int fairer;\n"
-
-
-def test_a_write_into_pristine_is_noticed(tmp_path: Path, pristine: Path) -> None:
-    found = source.ensure(pristine, str(tarball(tmp_path)))
-    assert source.written_into(pristine, found) is None
-    (pristine / "kernel/sched/core.c").write_text("oops\n")
-    os.utime(pristine / "kernel/sched/core.c", ns=(1, found.newest_ns + 1))
-    assert source.written_into(pristine, found) == "kernel/sched/core.c"
 
 
 def test_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,9 +34,6 @@ def distance(samples: Sequence[int], cdf: Callable[[float], float]) -> float:
     )
 
 
-# Bad input
-
-
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
@@ -82,9 +79,6 @@ def test_the_limits_themselves_are_good(rates: Rates, shape: str) -> None:
         assert all(gap < 2**53 for gap in rates.gaps(wanted, 1000))
 
 
-# What all have in common
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_same_seed_gives_the_same_gaps(rates: Rates, shape: str) -> None:
     assert rates.gaps(params(shape, seed=7), 1000) == rates.gaps(params(shape, seed=7), 1000)
@@ -102,9 +96,6 @@ def test_the_mean_rate_is_kept(rates: Rates, shape: str, rate: int) -> None:
     times = itertools.accumulate(rates.gaps(wanted, periods * period * rate // SECOND + 2))
     expected = rate * periods * period / SECOND
     assert abs(sum(time <= periods * period for time in times) - expected) <= 1.01
-
-
-# The shapes
 
 
 def test_constant_gaps_differ_by_what_a_nanosecond_cannot_hold(rates: Rates) -> None:

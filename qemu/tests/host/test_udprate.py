@@ -30,9 +30,6 @@ def plan(mbps: float, seconds: float = 3, **more: int) -> Plan:
     )
 
 
-# The schedule
-
-
 @pytest.mark.parametrize("mbps", [*RATES_MBPS, 0.05, 0.7, 33.333333, 4000])
 @pytest.mark.parametrize("workers", [1, 3, 16])
 def test_every_second_carries_the_same(udp: UdpRate, mbps: float, workers: int) -> None:
@@ -116,9 +113,6 @@ def test_batches_fit_what_the_kernel_takes_at_once(udp: UdpRate, size: int) -> N
         assert batch.packets <= 64 and batch.bytes <= 65507 and batch.size >= 32
 
 
-# The controller
-
-
 class FakeSleeper:
     """A machine whose wake-ups are late; `spun` is what the worker spins in all."""
 
@@ -182,9 +176,6 @@ def test_spinning_is_a_small_part_of_the_time(udp: UdpRate) -> None:
     assert udp.library.pace_auto_spin(SECOND) == 50_000
 
 
-# The wall clock
-
-
 @pytest.mark.parametrize("ahead", [1_700_000_000 * SECOND, 0, -5 * SECOND])
 def test_a_clock_that_is_set_moves_no_time(udp: UdpRate, ahead: int) -> None:
     """Neither does a reader that is off the CPU between its readings of two clocks."""
@@ -211,9 +202,6 @@ def test_a_stamp_of_before_the_clock_was_set_is_not_believed(udp: UdpRate) -> No
     stamps = {5150: 150, 5000: 100, 5300: 200, 3_600_000_005_000: 200}
     for stamp, found in stamps.items():
         assert udp.library.wall_time(ctypes.byref(wall), stamp, *limits) == found
-
-
-# The bookkeeping
 
 
 def seen(udp: UdpRate, numbers: list[int]) -> tuple[int, int, int, int]:

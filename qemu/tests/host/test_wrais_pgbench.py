@@ -10,6 +10,7 @@ import pytest
 
 from lab.paths import Paths
 from tests.host import programs
+from tests.host.checkouts import script
 from tests.host.programs import Done
 
 READY = """\
@@ -35,9 +36,7 @@ def run(lab_paths: Paths, tmp_path: Path) -> Run:
 
     def started(postgres: str = READY, pgbench: str = TIMES, more: tuple[str, ...] = ()) -> Done:
         for name, lines in (("postgres", postgres), ("pgbench", pgbench), ("initdb", "")):
-            program = tmp_path / name
-            program.write_text(f"#!{sys.executable}\n{lines}")
-            program.chmod(0o755)
+            script(tmp_path / name, f"#!{sys.executable}\n{lines}")
         where = ("--programs", str(tmp_path), "--work", str(tmp_path / "w"), "--user", "0")
         cluster = () if more and more[-1].startswith("/") else (str(tmp_path),)
         return programs.run(lab_paths.bin / "wrais-pgbench", *where, *more, *cluster)
