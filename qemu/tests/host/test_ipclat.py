@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,12 @@ def test_the_document_says_what_was_asked_for(document: Document) -> None:
     found = document("-m", "pipe,unix", "-k", "20", "-n", "1", "-w", "3", "--cpus", "same-core")
     here = os.uname()
     assert (found["schema"], found["tool"], found["complete"]) == (1, "ipclat", True)
-    assert (found["kernel"], found["host"]) == (here.release, here.nodename)
+    names = ("kernel", "host", "machine", "cpus")
+    cpus = len(os.sched_getaffinity(0))
+    assert [found[name] for name in names] == [here.release, here.nodename, here.machine, cpus]
+    assert f": {found['cpu_model']}\n" in Path("/proc/cpuinfo").read_text()
+    written = datetime.fromisoformat(found["time"])
+    assert timedelta(0) <= datetime.now(UTC) - written < timedelta(minutes=1)
     assert found["settings"] == {
         "mechanisms": "pipe,unix",
         "available": False,

@@ -101,13 +101,14 @@ def test_a_stack_says_what_a_task_waits_for(stack: str, what: What) -> None:
 
 def test_wrais_stalls_reads_the_same_report(lab_paths: Paths, tmp_path: Path) -> None:
     report = tmp_path / "report.txt"
-    report.write_text(REPORT)
+    # A name may have any bytes.
+    report.write_bytes(REPORT.encode().replace(b"a task", b'a "\\\xff'))
     stalls = [str(lab_paths.bin / "wrais"), "stalls", "-t", "0", "--json"]
     done = run([*stalls, "-p", "7", "--trace", str(report)], capture_output=True, check=True)
     (one,) = map(json.loads, done.stdout.splitlines())
     stack = "__schedule;io_schedule;folio_wait_bit_common;filemap_get_pages"
     assert one == {
-        **{"tool": "wrais", "pid": 7, "comm": "a task", "state": "D", "at_s": 1.0000001},
+        **{"tool": "wrais", "pid": 7, "comm": 'a "\\\ufffd', "state": "D", "at_s": 1.0000001},
         **{"ms": 0.0004, "waker": "b-8", "stack": stack},
     }
     missing = ["-p", "7", "--trace", str(tmp_path / "none")]
