@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, demo
+from lab import demo
 from lab.bench import Bench
 from lab.experiment import DEMO
-from lab.guest.boot import Boot
-from lab.guest.result import BootResult
 from lab.paths import Paths
 from lab.report.goals import Goal, Verdict, judge_all
 from lab.report.measured import Measured
@@ -149,16 +147,6 @@ def test_a_missed_goal_is_shown_and_fails_only_where_goals_are_judged(
         assert status == judged
         assert re.search(r"^missed: cost stays below its bound: 1 20.000, ", printed, re.M)
         assert "cost stays below its bound: 1 20.000" in (paths.results / "demo.txt").read_text()
-
-
-def test_a_boot_that_failed_fails_the_demo(monkeypatch: pytest.MonkeyPatch, paths: Paths) -> None:
-    def broken(boot: Boot) -> BootResult:
-        raise LabError(f"{boot.name}: panic", exit_code=1)
-
-    monkeypatch.setattr(demo, "parts", lambda: [Bench(toy.EXPERIMENT, "demo")])
-    with pytest.raises(LabError, match="panic"):
-        demo.main(paths, broken, workers=1)
-    assert not (paths.results / "demo.txt").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 
 from lab.guest.boot import Boot, Program
 from lab.report.goals import find, judge_all, value
@@ -33,14 +32,6 @@ def test_guests_have_what_mechanisms_need_and_only_the_host_may_lack_it() -> Non
             both = names & {*experiment.SPINNING, *experiment.SHM_CONTAINERS}
             assert boot.machine.cpus == (2 if both else 1)
             assert boot.machine.root == bool(names & set(experiment.CONTAINERS))
-
-
-def test_hogs_of_a_lottery_are_in_it() -> None:
-    cell = Cell(("pipe",), "guest", "hogs", "lottery", 10, 1, 1, 2)
-    words = cell.argv()
-    assert words[words.index("--policy") + 1] == f"lottery:{experiment.TICKETS}"
-    assert words[words.index("--hog-tickets") + 1] == str(experiment.HOG_TICKETS)
-    assert "--hog-tickets" not in replace(cell, policy="fifo").argv()
 
 
 def test_records_say_what_was_printed() -> None:

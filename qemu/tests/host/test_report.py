@@ -10,9 +10,11 @@ import pytest
 from lab import LabError
 from lab.paths import Paths
 from lab.redraw import main
+from lab.report import page
 from lab.report.records import Record, read_csv, read_json, write_json
 from lab.subjects.lottery.figures import Finisher, figure_1, figure_3
 
+MAX_BYTES = 3_000_000
 FIGURES = ("figure-1", "figure-2", "figure-3", "shares", "montecarlo", "viewers")
 
 
@@ -25,13 +27,16 @@ def test_six_figures_the_picture_of_three_and_the_page(
     reported: Paths, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The same bytes as before; of what was not measured it says that it is missing."""
-    first = {path: path.read_bytes() for path in reported.plots.iterdir()}
+    report = reported.out / page.NAME
+    files = [*reported.plots.iterdir(), report]
+    first = {path: path.read_bytes() for path in files}
+    assert len(first[report]) <= MAX_BYTES
     assert main(reported, None) == 0
     stems = [*(f"lottery-{name}" for name in FIGURES), "three"]
     drawn = [reported.plots / f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")]
-    printed = [*map(str, drawn), str(reported.out / "report.html")]
+    printed = [*map(str, drawn), str(report)]
     assert capsys.readouterr().out.splitlines() == printed
-    assert {path: path.read_bytes() for path in reported.plots.iterdir()} == first
+    assert {path: path.read_bytes() for path in files} == first
     assert {*drawn} <= {*first} and all(b"<dc:date>" not in data for data in first.values())
     for stem in stems[:-1]:
         words = texts(reported.plots / f"{stem}.svg")
