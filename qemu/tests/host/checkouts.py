@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab.paths import Paths
 from lab.tree import kernel
+from tests.host.programs import Done
 
 TOP = Paths.from_env({}).top
 FILES = ("Makefile", "paths.mk", "qemu/requirements.lock", "userland/lib/protocol.h")
@@ -41,15 +42,11 @@ def environment() -> dict[str, str]:
     }
 
 
-def ran(
-    *argv: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
+def ran(*argv: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Done:
     return subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
-def make(
-    *words: str, top: Path = TOP, env: Mapping[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
+def make(*words: str, top: Path = TOP, env: Mapping[str, str] | None = None) -> Done:
     return ran("make", *words, cwd=top, env={**environment(), **(env or {})})
 
 

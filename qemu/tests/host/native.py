@@ -20,6 +20,10 @@ def _compile(output: Path, options: tuple[str, ...], sources: tuple[str, ...]) -
     subprocess.run(["cc", *FLAGS, *where, *options, "-o", str(output), *files, "-lm"], check=True)
 
 
+def lib(*names: str) -> tuple[str, ...]:
+    return tuple(f"userland/lib/{name}.c" for name in names)
+
+
 def load(scratch: Path, *sources: str) -> ctypes.CDLL:
     """The sources, named from the top of the checkout, as one loaded library."""
     library = scratch / "native.so"

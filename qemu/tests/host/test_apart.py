@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -19,6 +18,7 @@ from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.paths import Paths
 from tests.apart import INTERRUPTED, QEMU, Apart
+from tests.host.programs import wait_until
 
 PROGRAMS = tuple(Program(name, (name,)) for name in ("alpha", "beta", "gamma"))
 
@@ -79,10 +79,7 @@ def test_ctrl_c_ends_the_guest_without_a_traceback(built: Paths, fake_machine: M
     child.stdin.close()
     child.stdin = None
     result = built.logs / "guest" / "recorded" / "result.ktap"
-    deadline = time.monotonic() + 30
-    while not (result.exists() and "ok 1" in result.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: result.exists() and "ok 1" in result.read_text())
     child.send_signal(signal.SIGINT)
     said, complaints = child.communicate()
     assert child.returncode == INTERRUPTED

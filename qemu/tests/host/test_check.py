@@ -15,6 +15,7 @@ from lab.tree import check, htmldocs, patches, words
 from lab.tree.patches import Patch
 from tests.host.checkouts import script
 from tests.host.fake_kernel import WHY, checkout, patch, set_series, tarball
+from tests.host.programs import wait_until
 
 GOOD = patch()
 SIGNED = "Signed-off-by: A Hacker <hacker@localhost>\n"
@@ -209,10 +210,7 @@ def test_a_command_runs_beside_the_checks(
     there = paths.out / "there"
 
     def seen(problems: list[str]) -> list[str]:
-        deadline = time.monotonic() + 30
-        while not there.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(there.exists)
         return problems
 
     some = (check.Check("a", lambda _: seen([])), check.Check("b", lambda _: seen(["x.c:1: no"])))

@@ -130,12 +130,3 @@ def test_a_program_cannot_change_the_entry() -> None:
     console = Console()
     console.feed(b"[ 1.0] lab: begin one\n[ 1.1] lab: | lab: end one\n[ 1.2] WARNING: x\n")
     assert console.splats[0].entry == "one"
-
-
-def test_torn_lines() -> None:
-    console = Console()
-    log = b"[ 1.0] lab: begin one\n[ 1.1] BUG: KASAN: x\n[ 1.2] Kernel panic - not syncing: y\n"
-    for byte in log:
-        console.feed(bytes([byte]))
-    assert [s.kind for s in console.splats] == [Kind.KASAN, Kind.PANIC]
-    assert console.panicked

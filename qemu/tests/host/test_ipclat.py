@@ -18,6 +18,7 @@ import pytest
 
 from lab.paths import Paths
 from tests.host import native
+from tests.host.native import lib
 from tests.host.programs import Done, assert_refused, children, one_cpu, run, wait_until
 
 # Those that need neither two CPUs nor root.
@@ -257,10 +258,6 @@ def test_a_policy_that_this_kernel_lacks(ipclat: Run) -> None:
     done = ipclat("-m", "pipe", "-k", "10", "-n", "1", "--policy", "lottery:10")
     if done.returncode:
         assert_refused(done, "ipclat: this kernel lacks SCHED_LOTTERY", 3)
-
-
-def lib(*names: str) -> tuple[str, ...]:
-    return tuple(f"userland/lib/{name}.c" for name in names)
 
 
 def test_the_receiver_notes_ages(tmp_path: Path) -> None:

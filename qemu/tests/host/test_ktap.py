@@ -118,16 +118,6 @@ def test_a_document_of_skips_names_each() -> None:
     assert skips([case]) == [("a/x", "y"), ("a/z", "y")]
 
 
-def test_stream_in_any_pieces(golden: Path) -> None:
-    data = (golden / "nested" / "result.ktap").read_bytes()
-    whole, torn = Stream(), Stream()
-    whole.feed(data)
-    for i in range(len(data)):
-        torn.feed(data[i : i + 1])
-    assert torn.cases == whole.cases and torn.done and whole.done
-    assert torn.close().errors == []
-
-
 def test_results_come_while_streaming() -> None:
     stream = Stream()
     stream.feed(b"KTAP version 1\n1..2\nok 1 a\n  half a li")

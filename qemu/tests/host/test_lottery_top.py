@@ -18,15 +18,12 @@ from lab.paths import Paths
 from tests.host import native
 from tests.host.programs import Done, assert_refused, run
 
-LIB = (
-    *("affinity", "args", "clock", "files", "json", "lottery_sched"),
-    *("opts", "policy", "procfs", "tracefs", "waterfill"),
-)
 SOURCES = (
     "qemu/tests/host/lottery_top_here.c",
     *(f"userland/lottery/{name}.c" for name in ("lottery_top", "top_json", "top_look")),
     *(f"userland/lottery/{name}.c" for name in ("top_screen", "top_show", "top_trace")),
-    *(f"userland/lib/{name}.c" for name in LIB),
+    *native.lib("affinity", "args", "clock", "files", "json", "lottery_sched"),
+    *native.lib("opts", "policy", "procfs", "tracefs", "waterfill"),
 )
 STATE = "version 1\ntick_ns 1000000\nstats 0\ncpu 0 pool sums tasks 0 tickets 0 lotteries 9\n"
 ANSWER_S = 30

@@ -182,38 +182,12 @@ def test_a_run_that_hangs_is_ended(paths: Paths, monkeypatch: pytest.MonkeyPatch
 
 
 @needs_mounts
-def test_an_output_directory_inside_the_checkout(paths: Paths) -> None:
-    """The usual one: what is written there is private as well."""
-    inside = Paths(paths.top, paths.top / "build")
-    paths.out.rename(inside.out)
-    mutant = planted(fault(file="userland/source", caught_by="test_program"))
-    assert mutants.try_mutant(inside, mutant).verdict is Verdict.CAUGHT
-    assert (inside.out / "program").read_text() == "1\n"
-
-
-@needs_mounts
 def test_links_out_of_the_output_directory_are_refused(paths: Paths, tmp_path: Path) -> None:
     mutant = planted(fault())
     paths.linux.rename(tmp_path / "shared")
     paths.linux.symlink_to(tmp_path / "shared")
     with pytest.raises(LabError, match="a mutant would be written there"):
         mutants.try_mutant(paths, mutant)
-
-
-@needs_mounts
-def test_an_overlay_keeps_what_commands_change_for_later_ones(tmp_path: Path) -> None:
-    place = tmp_path / "a, b: 'c'"
-    place.mkdir()
-    (place / "old").write_text("old\n")
-    log = tmp_path / "log"
-    with overlay([place]) as view:
-        scratch = view.scratch
-        for command in ("rm old; echo new >new", "cat new; test ! -e old", "exit 3"):
-            status = view.run(["sh", "-c", command], place, log, {"PATH": "/usr/bin:/bin"}, 30)
-    assert status == 3
-    assert "\nnew\n" in log.read_text()
-    assert [path.name for path in place.iterdir()] == ["old"]
-    assert not scratch.exists()
 
 
 @needs_mounts

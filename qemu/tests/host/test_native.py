@@ -2,7 +2,6 @@
 """The host as a place to measure: programs that run here, with hogs beside them."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from lab.guest.ktap import Stream
 from lab.native import run_here
 from lab.paths import Paths
 from tests.host.checkouts import script
+from tests.host.programs import children, wait_until
 
 
 def tool(paths: Paths, text: str) -> None:
@@ -47,10 +47,13 @@ def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(paths: Paths) ->
 
 
 def busy_children() -> list[str]:
-    me = os.getpid()
-    pids = Path(f"/proc/{me}/task/{me}/children").read_text().split()
-    commands = [(pid, Path(f"/proc/{pid}/cmdline").read_text()) for pid in pids]
-    return [pid for pid, command in commands if "getppid" in command]
+    pids = children(os.getpid())
+    return [pid for pid in pids if "getppid" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def used(pid: str) -> int:
+    """Ticks of CPU time."""
+    return int(Path(f"/proc/{pid}/stat").read_text().split()[13])
 
 
 def test_hogs_are_there_as_long_as_their_program(paths: Paths) -> None:
@@ -59,13 +62,8 @@ def test_hogs_are_there_as_long_as_their_program(paths: Paths) -> None:
     def peer(program: Program) -> list[str]:
         if program.name == "b":
             raise LabError("no luck")
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            stats = [Path(f"/proc/{pid}/stat").read_text().split() for pid in busy_children()]
-            if all(int(stat[13]) > 10 for stat in stats):
-                break
-            time.sleep(0.05)
-        return [f"{len(stats)} of 3"]
+        wait_until(lambda: all(used(pid) > 10 for pid in busy_children()))
+        return [f"{len(busy_children())} of 3"]
 
     def boot(name: str) -> Boot:
         return host(Program(name, ("x",), peer="peer", hogs=3))

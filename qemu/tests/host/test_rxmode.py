@@ -10,10 +10,9 @@ import pytest
 from tests.host import native
 from tests.host.programs import Done, run
 
-LIB = "userland/lib"
 SOURCES = (
     *(f"userland/livelock/{name}.c" for name in ("rxmode", "nic")),
-    *(f"{LIB}/{name}.c" for name in ("args", "clock", "files", "json", "opts", "procfs")),
+    *native.lib("args", "clock", "files", "json", "opts", "procfs"),
 )
 GOVERNOR = {
     **{"mode": "off", "limit": "50", "high": "30", "low": "20"},

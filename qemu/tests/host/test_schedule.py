@@ -91,12 +91,6 @@ def test_all_raises_the_first_error() -> None:
         Schedule(boots, Fake("bad"), 1).all()
 
 
-def test_progress_counts_to_the_end() -> None:
-    seen: list[int] = []
-    Schedule([boot("a"), boot("b")], Fake(), 2).all(seen.append)
-    assert seen[-1] == 2 and seen == sorted(seen)
-
-
 def test_one_lane_begins_before_the_first_result_is_asked_for() -> None:
     """In virtual time; the other one waits until the caller does."""
     begun, fake = Event(), Fake()

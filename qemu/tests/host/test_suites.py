@@ -9,7 +9,6 @@ import pytest
 from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.guest.ext4 import Ext4
-from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
@@ -145,14 +144,10 @@ def recorded(fake_machine: Machine) -> Boot:
     return Boot("recorded", fake_machine, tuple(Program(name, (name,)) for name in names))
 
 
-def test_only_the_chosen(built: Paths, recorded: Boot) -> None:
+def test_only_the_chosen(recorded: Boot) -> None:
     """A program that no test asks for is not run; none chosen means all."""
     assert chosen(recorded, ()) == recorded
-    part = chosen(recorded, {"beta"})
-    assert [program.name for program in part.programs] == ["beta"]
-    result = run_boot(built, part, built.logs / "part")
-    # The recorded guest ran all three.
-    assert [program.status for program in result.programs] == [Status.CRASH]
+    assert [program.name for program in chosen(recorded, {"beta"}).programs] == ["beta"]
 
 
 def test_a_disk_or_device_is_made_whatever_is_chosen() -> None:

@@ -19,7 +19,7 @@ from lab.guest.console import Kind
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome
-from lab.guest.vm import CommandStream, Tail, Watch, run_boot, run_command
+from lab.guest.vm import CommandStream, Tail, Watch, run_boot
 from lab.paths import Paths
 from tests.host.checkouts import script
 from tests.host.programs import wait_until
@@ -332,12 +332,3 @@ def test_command_stream(sent: bytes, output: bytes, status: int | None) -> None:
     assert feed(*(sent[i : i + 1] for i in range(len(sent)))) == (output, status)
     half = len(sent) // 2
     assert feed(sent[:half], sent[half:]) == (output, status)
-
-
-def test_command_without_guest(built: Paths, fake_machine: Machine, tmp_path: Path) -> None:
-    machine = fake_machine.with_append("fake.replay=bad-plan")
-    boot = Boot("command", machine, (Program("command", ("true",), 0),), mode="command")
-    out: list[bytes] = []
-    result = run_command(built, boot, 30, tmp_path / "logs", out.append)
-    assert result.status is None and result.outcome is Outcome.DIED
-    assert any("plan: line 3: bad item 'entri'" in error for error in result.errors)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.host import native
 
-SOURCES = tuple(f"userland/lib/{name}.c" for name in ("waterfill", "args", "files"))
+SOURCES = native.lib("waterfill", "args", "files")
 SETS_MAX = 256
 
 
