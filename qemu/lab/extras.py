@@ -2,7 +2,9 @@
 """What a person adds to a guest to work in: a directory, a disk, a network, a debugger."""
 
 import argparse
+import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -168,10 +170,12 @@ def start(extras: Extras) -> str:
     """What an interactive shell reads before its first prompt."""
     script = extras.script()
     tell = (*extras.notes(), *GREETING)
+    term = shlex.quote(os.environ.get("TERM", "linux"))
+    columns, rows = shutil.get_terminal_size()
     return "\n".join(
         (
             'test -z "$BASH" || . /etc/bash.bashrc',
-            f"export MANPATH=/{MAN}: PAGER=less",
+            f"stty rows {rows} columns {columns}; export TERM={term} MANPATH=/{MAN}: PAGER=less",
             "alias poweroff=exit",
             f"{{\n{script}\n}} || echo 'not all that was asked for is there' >&2"
             if script

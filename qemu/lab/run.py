@@ -4,7 +4,6 @@
 import argparse
 import os
 import shlex
-import shutil
 import sys
 import termios
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from lab import LabError, extras
 from lab.extras import Extras, pages, start
 from lab.guest.accel import AUTO, DEFAULT, apply, asked_for, exactly
-from lab.guest.boot import Boot, Program, Terminal
+from lab.guest.boot import Boot, Program
 from lab.guest.machine import ACCELS, Files, Machine
 from lab.guest.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
 from lab.guest.protocol import SHELL_START, in_archive
@@ -95,14 +94,11 @@ class Request:
         """A shell on this terminal, or the one command under a shell. Writes to log_dir."""
         disk = self.extras.disk.disk if self.extras.disk else None
         if self.command is None:
-            size = shutil.get_terminal_size()
-            name = os.environ.get("TERM", "linux")
-            terminal = Terminal(name, size.lines, size.columns)
             log_dir.mkdir(parents=True, exist_ok=True)
             first = log_dir / "shellrc"
             first.write_text(start(self.extras))
             more = {in_archive(SHELL_START): first, **pages(paths)}
-            return Boot("shell", machine, mode="shell", terminal=terminal, disk=disk, more=more)
+            return Boot("shell", machine, mode="shell", disk=disk, more=more)
         program = Program("command", self.extras.wrapped(self.command), 0)
         return Boot("command", machine, (program,), mode="command", disk=disk)
 

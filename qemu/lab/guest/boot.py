@@ -19,7 +19,6 @@ from lab.paths import CHECKED
 
 MODES = ("plan", "shell", "command")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+=/-]{0,99}")
-WINDOW_MAX = 65535
 
 # Host seconds for the boot, and for a guest second of a machine in real time.
 BOOT_S = 60.0
@@ -106,15 +105,6 @@ class Program:
         return "--ktap" in self.argv or (self.argv[0] == "@cat" and "/kunit/" in self.argv[-1])
 
 
-@dataclass(frozen=True)
-class Terminal:
-    """The window around an interactive shell."""
-
-    name: str
-    rows: int
-    columns: int
-
-
 def _escaped(text: str) -> str:
     """A field as PID 1 reads it: neither tab nor newline in it."""
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
@@ -129,7 +119,7 @@ class Boot:
     leaks the kernel with checks looks for lost memory at the end. With
     host there is no guest: the programs run here, before any guest. budget_s
     are the host seconds that it may take on two cores. mode says what PID 1 does:
-    one program after the other, a shell on terminal, or one command whose
+    one program after the other, a shell on the console, or one command whose
     output and status are passed on. more are files beside those of the programs.
     """
 
@@ -143,7 +133,6 @@ class Boot:
     leaks: bool = False
     budget_s: float | None = None
     mode: str = "plan"
-    terminal: Terminal | None = None
     more: Mapping[str, Path] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -208,10 +197,6 @@ class Boot:
         lines = [["mode", self.mode]]
         if self.defer:
             lines.append(["defer", "1"])
-        if self.terminal:
-            rows = min(max(self.terminal.rows, 0), WINDOW_MAX)
-            columns = min(max(self.terminal.columns, 0), WINDOW_MAX)
-            lines.append(["term", self.terminal.name, str(rows), str(columns)])
         for program in self.programs:
             lines.append(["program", program.name, str(program.timeout_s), *program.argv])
         return "".join("\t".join(map(_escaped, line)) + "\n" for line in lines)
