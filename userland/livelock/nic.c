@@ -19,39 +19,31 @@
 
 #define DEVICES		"/sys/bus/pci/devices"
 #define PROBE		"/sys/bus/pci/drivers_probe"
-#define VENDOR		"0x8086"
-#define DEVICE_82540EM	"0x100e"
-#define DEVICE_82574L	"0x10d3"
-#define VIRTIO_VENDOR	"0x1af4"
-#define VIRTIO_NET	"0x1041"
-#define VIRTIO_NET_OLD	"0x1000"	/* that drivers of before version 1 take as well */
 #define VIRTIO_DRIVER	"virtio_net"
 #define SOFTNET_MAX	4096
 
-static bool file_holds(const char *directory, const char *file, const char *wanted)
-{
-	char path[PATH_MAX], text[64];
+static const struct {
+	const char *id;
+	bool virtio;
+} cards[] = {
+	{ "\nPCI_ID=8086:100E\n", false },	/* 82540EM */
+	{ "\nPCI_ID=8086:10D3\n", false },	/* 82574L */
+	{ "\nPCI_ID=1AF4:1041\n", true },
+	{ "\nPCI_ID=1AF4:1000\n", true },	/* that drivers of before version 1 take as well */
+};
 
-	snprintf(path, sizeof(path), DEVICES "/%s/%s", directory, file);
+static bool is_card(const char *name, bool *virtio)
+{
+	char path[PATH_MAX], text[1024];
+	size_t i = 0;
+
+	snprintf(path, sizeof(path), DEVICES "/%s/uevent", name);
 	if (read_text(path, text, sizeof(text)) < 0)
 		return false;
-	text[strcspn(text, "\n")] = '\0';
-	return !strcmp(text, wanted);
-}
-
-static bool is_virtio(const char *name)
-{
-	return file_holds(name, "vendor", VIRTIO_VENDOR) &&
-	       (file_holds(name, "device", VIRTIO_NET) ||
-		file_holds(name, "device", VIRTIO_NET_OLD));
-}
-
-static bool is_card(const char *name)
-{
-	return is_virtio(name) ||
-	       (file_holds(name, "vendor", VENDOR) &&
-		(file_holds(name, "device", DEVICE_82540EM) ||
-		 file_holds(name, "device", DEVICE_82574L)));
+	while (i < ARRAY_SIZE(cards) && !strstr(text, cards[i].id))
+		i++;
+	*virtio = i < ARRAY_SIZE(cards) && cards[i].virtio;
+	return i < ARRAY_SIZE(cards);
 }
 
 static int by_address(const void *left, const void *right)
@@ -104,10 +96,9 @@ unsigned int nic_list(struct nic *nics)
 	while ((entry = readdir(dir)) && count < NICS_MAX) {
 		const char *name = entry->d_name;
 
-		if (name[0] == '.' || strlen(name) >= sizeof(nics->pci) || !is_card(name))
+		if (strlen(name) >= sizeof(nics->pci) || !is_card(name, &nics[count].virtio))
 			continue;
 		snprintf(nics[count].pci, sizeof(nics->pci), "%.15s", name);
-		nics[count].virtio = is_virtio(name);
 		learn_name(&nics[count++]);
 	}
 	closedir(dir);

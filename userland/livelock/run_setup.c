@@ -2,6 +2,7 @@
 /* run_setup.c - livelock-run: cards, drivers, links, and the source. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,21 +37,32 @@ u32 run_address(unsigned int port)
 	return 10U << 24 | (port + 1) << 16 | 2;
 }
 
+/* Exits if @error is -errno of what the text names. */
+static void __printf(2, 3) check(int error, const char *format, ...)
+{
+	char what[128];
+	va_list args;
+
+	if (!error)
+		return;
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	die(EXIT_FAILED, "%s: %s", what, strerror(-error));
+}
+
 /* -ENOENT: it is built in, or not there at all, which shows when it is used. */
 static void load_module(const char *name)
 {
 	int error = module_load(name, "");
 
-	if (error && error != -EEXIST && error != -ENOENT)
-		die(EXIT_FAILED, "module %s: %s", name, strerror(-error));
+	if (error != -EEXIST && error != -ENOENT)
+		check(error, "module %s", name);
 }
 
 static void reserve(const struct nic *nic, const char *driver)
 {
-	int error = nic_reserve(nic, driver);
-
-	if (error)
-		die(EXIT_FAILED, "%s for %s: %s", nic->pci, driver, strerror(-error));
+	check(nic_reserve(nic, driver), "%s for %s", nic->pci, driver);
 }
 
 static void bind_to(struct nic *nic, const char *driver)
@@ -61,8 +73,7 @@ static void bind_to(struct nic *nic, const char *driver)
 		die(EXIT_UNSUPPORTED, NO_CARD, driver);
 	if (error == -ENODEV)
 		die(EXIT_UNSUPPORTED, "driver %s: this kernel does not have it", driver);
-	if (error)
-		die(EXIT_FAILED, "%s to %s: %s", nic->pci, driver, strerror(-error));
+	check(error, "%s to %s", nic->pci, driver);
 }
 
 /* The first half of the cards receives, the second half sends. */
@@ -110,20 +121,9 @@ static void set_up(const struct run *run, unsigned int port)
 		error = nic_set_ring(nic, o->ring);
 	if (error)
 		die(EXIT_USAGE, "ring %u of %s: %s", o->ring, nic->name, strerror(-error));
-	error = nic_set_gro(nic, !o->no_gro);
-	if (error)
-		die(EXIT_FAILED, "GRO of %s: %s", nic->name, strerror(-error));
+	check(nic_set_gro(nic, !o->no_gro), "GRO of %s", nic->name);
 	for (i = 0; i < o->sets; i++)
 		set_attribute(nic, o->set[i]);
-}
-
-/* An earlier run may have left it up. */
-static void take_down(const struct nic *nic)
-{
-	int error = nic_down(nic);
-
-	if (error)
-		die(EXIT_FAILED, "%s down: %s", nic->name, strerror(-error));
 }
 
 static bool has_carrier(void *arg)
@@ -134,26 +134,19 @@ static bool has_carrier(void *arg)
 static void connect_source(struct run *run)
 {
 	unsigned int i;
-	int error;
 
-	error = source_clear();
-	for (i = 0; !error && i < run->options->ports; i++)
-		error = source_add(&run->sender[i], &run->receiver[i], run_address(i),
-				   (u16)(RUN_FIRST_PORT + i));
-	if (error)
-		die(EXIT_FAILED, "%s: %s", SOURCE_FILES, strerror(-error));
+	check(source_clear(), SOURCE_FILES);
+	for (i = 0; i < run->options->ports; i++)
+		check(source_add(&run->sender[i], &run->receiver[i], run_address(i),
+				 (u16)(RUN_FIRST_PORT + i)), SOURCE_FILES);
 }
 
 static void bring_up(struct run *run)
 {
 	unsigned int i;
 
-	for (i = 0; i < run->options->ports; i++) {
-		int error = nic_up(&run->receiver[i], run_address(i));
-
-		if (error)
-			die(EXIT_FAILED, "%s up: %s", run->receiver[i].name, strerror(-error));
-	}
+	for (i = 0; i < run->options->ports; i++)
+		check(nic_up(&run->receiver[i], run_address(i)), "%s up", run->receiver[i].name);
 	for (i = 0; i < run->options->ports; i++)
 		if (!wait_until(has_carrier, &run->receiver[i], LINK_NS))
 			die(EXIT_FAILED, "%s: no link", run->receiver[i].name);
@@ -177,8 +170,7 @@ static void renice(const struct nic *nic, int nice)
 	}
 	if (proc)
 		closedir(proc);
-	if (error)
-		die(EXIT_FAILED, "nice %d of %s: %s", nice, wanted, strerror(-error));
+	check(error, "nice %d of %s", nice, wanted);
 }
 
 void run_setup(struct run *run)
@@ -191,7 +183,8 @@ void run_setup(struct run *run)
 	for (i = 0; i < run->options->ports; i++) {
 		bind_to(&run->sender[i], SOURCE_DRIVER);
 		bind_to(&run->receiver[i], run->options->driver);
-		take_down(&run->receiver[i]);
+		/* An earlier run may have left it up. */
+		check(nic_down(&run->receiver[i]), "%s down", run->receiver[i].name);
 		set_up(run, i);
 	}
 	connect_source(run);
@@ -230,8 +223,7 @@ void run_configure(const struct run_options *o, u64 pps, u64 start_ns, u32 durat
 				 o->malformed, text);
 	if (error == -EINVAL)
 		die(EXIT_USAGE, "rate %llu: the source refuses it, the kernel's log says why", pps);
-	if (error)
-		die(EXIT_FAILED, "%s/config: %s", SOURCE_FILES, strerror(-error));
+	check(error, SOURCE_FILES "/config");
 }
 
 /* Good frames at a constant rate, whatever is measured afterwards. */
@@ -262,8 +254,7 @@ bool run_start_source(u64 start_ns)
 
 	if (error == -EINVAL && start_ns && now_ns() >= start_ns)
 		return false;
-	if (error)
-		die(EXIT_FAILED, "%s/run: %s", SOURCE_FILES, strerror(-error));
+	check(error, SOURCE_FILES "/run");
 	return true;
 }
 
@@ -345,7 +336,6 @@ static double free_ns(struct run *run, bool source, struct source_results *resul
 	u32 soon_ms = run->options->soon_ms;
 	struct apps apps;
 	double share;
-	int error = 0;
 
 	while (!begin_window(run, source, soon_ms, &apps)) {
 		apps_stop(&apps);
@@ -354,10 +344,8 @@ static double free_ns(struct run *run, bool source, struct source_results *resul
 	sleep_until_ns(apps.window.end_ns);
 	if (source) {
 		run_await_source(LATE_NS);
-		error = source_read(results);
+		check(source_read(results), SOURCE_FILES "/results");
 	}
-	if (error)
-		die(EXIT_FAILED, "%s/results: %s", SOURCE_FILES, strerror(-error));
 	share = apps_hog_share(&apps);
 	apps_stop(&apps);
 	return share * CALIBRATE_MS * NSEC_PER_MSEC;
