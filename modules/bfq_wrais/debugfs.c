@@ -9,111 +9,79 @@
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/seq_file.h>
+#include <linux/wrais/part.h>
 
-#include "internal.h"
+#include "accounts.h"
+#include "memory.h"
+#include "queue.h"
 
 /* Format version: the first line of stat. */
 #define WRAIS_STAT_VERSION	1
 
-struct wrais_part_file {
+/* A switch of a part, or a bound. */
+struct wrais_file {
 	const char *name;
 	enum wrais_part part;
-};
-
-static const struct wrais_part_file wrais_parts[] = {
-#ifdef CONFIG_BFQ_WRAIS_SCHED
-	{ "raise", WRAIS_RAISE },
-	{ "floor", WRAIS_FLOOR },
-#endif
-#ifdef CONFIG_BFQ_WRAIS_DIRTY
-	{ "dirty", WRAIS_DIRTY },
-#endif
-#ifdef CONFIG_BFQ_WRAIS_TAGS
-	{ "tags", WRAIS_TAGS },
-#endif
-#ifdef CONFIG_BFQ_WRAIS_COPY
-	{ "copy_out", WRAIS_COPY_OUT },
-#endif
-#ifdef CONFIG_BFQ_WRAIS_INHERIT
-	{ "inherit", WRAIS_INHERIT },
-#endif
-};
-
-struct wrais_bound {
-	const char *name;
-	unsigned int *value;
+	unsigned int *bound;
 	unsigned int min;
 	unsigned int max;
 };
 
-static const struct wrais_bound wrais_bounds[] = {
+#define WRAIS_SWITCH(name, part)		{ name, part, NULL, 0, 1 }
+#define WRAIS_BOUND(name, bound, min, max)	{ name, 0, bound, min, max }
+
+static const struct wrais_file wrais_files[] = {
 #ifdef CONFIG_BFQ_WRAIS_SCHED
-	{ "fill_ms", &wrais_fill_ms, 1, 1000 },
-	{ "floor_pct", &wrais_floor_pct, 0, 50 },
-	{ "floor_window_ms", &wrais_floor_window_ms, 1000, 300000 },
-	{ "random_pct", &wrais_random_pct, 1, 100 },
+	WRAIS_SWITCH("raise", WRAIS_RAISE),
+	WRAIS_SWITCH("floor", WRAIS_FLOOR),
+	WRAIS_BOUND("fill_ms", &wrais_fill_ms, 1, 1000),
+	WRAIS_BOUND("floor_pct", &wrais_floor_pct, 0, 50),
+	WRAIS_BOUND("floor_window_ms", &wrais_floor_window_ms, 1000, 300000),
+	WRAIS_BOUND("random_pct", &wrais_random_pct, 1, 100),
 #endif
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
-	{ "dirty_headroom_pct", &wrais_headroom_pct, 1, 25 },
-	{ "nap_ms", &wrais_nap_ms, 1, 200 },
+	WRAIS_SWITCH("dirty", WRAIS_DIRTY),
+	WRAIS_BOUND("dirty_headroom_pct", &wrais_headroom_pct, 1, 25),
+	WRAIS_BOUND("nap_ms", &wrais_nap_ms, 1, 200),
+#endif
+#ifdef CONFIG_BFQ_WRAIS_TAGS
+	WRAIS_SWITCH("tags", WRAIS_TAGS),
+#endif
+#ifdef CONFIG_BFQ_WRAIS_COPY
+	WRAIS_SWITCH("copy_out", WRAIS_COPY_OUT),
+#endif
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	WRAIS_SWITCH("inherit", WRAIS_INHERIT),
 #endif
 };
 
-/* A number within its limits; anything else is invalid. */
-static int wrais_number(const char __user *buf, size_t count, unsigned int min,
-			unsigned int max, unsigned int *value)
+static int wrais_file_show(struct seq_file *m, void *v)
 {
-	if (kstrtouint_from_user(buf, count, 0, value) || *value < min || *value > max)
-		return -EINVAL;
-	return 0;
-}
+	const struct wrais_file *file = m->private;
 
-static int wrais_part_show(struct seq_file *m, void *v)
-{
-	const struct wrais_part_file *file = m->private;
-
-	seq_printf(m, "%d\n", static_key_enabled(&wrais_keys[file->part]));
+	seq_printf(m, "%u\n", file->bound ? READ_ONCE(*file->bound) :
+					    static_key_enabled(&wrais_keys[file->part]));
 	return 0;
 }
 
 static ssize_t
-wrais_part_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+wrais_file_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	const struct wrais_part_file *part = file_inode(file)->i_private;
-	unsigned int on;
-	int error = wrais_number(buf, count, 0, 1, &on);
-
-	if (error)
-		return error;
-	if (on)
-		static_branch_enable(&wrais_keys[part->part]);
-	else
-		static_branch_disable(&wrais_keys[part->part]);
-	return count;
-}
-DEFINE_SHOW_STORE_ATTRIBUTE(wrais_part);
-
-static int wrais_bound_show(struct seq_file *m, void *v)
-{
-	const struct wrais_bound *bound = m->private;
-
-	seq_printf(m, "%u\n", READ_ONCE(*bound->value));
-	return 0;
-}
-
-static ssize_t
-wrais_bound_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
-{
-	const struct wrais_bound *bound = file_inode(file)->i_private;
+	const struct wrais_file *what = file_inode(file)->i_private;
 	unsigned int value;
-	int error = wrais_number(buf, count, bound->min, bound->max, &value);
 
-	if (error)
-		return error;
-	WRITE_ONCE(*bound->value, value);
+	if (kstrtouint_from_user(buf, count, 0, &value) ||
+	    value < what->min || value > what->max)
+		return -EINVAL;
+	if (what->bound)
+		WRITE_ONCE(*what->bound, value);
+	else if (value)
+		static_branch_enable(&wrais_keys[what->part]);
+	else
+		static_branch_disable(&wrais_keys[what->part]);
 	return count;
 }
-DEFINE_SHOW_STORE_ATTRIBUTE(wrais_bound);
+DEFINE_SHOW_STORE_ATTRIBUTE(wrais_file);
 
 static int wrais_stat_show(struct seq_file *m, void *v)
 {
@@ -132,12 +100,9 @@ static int __init wrais_debugfs_init(void)
 	struct dentry *dir = debugfs_create_dir("wrais", NULL);
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(wrais_parts); i++)
-		debugfs_create_file(wrais_parts[i].name, 0644, dir,
-				    (void *)&wrais_parts[i], &wrais_part_fops);
-	for (i = 0; i < ARRAY_SIZE(wrais_bounds); i++)
-		debugfs_create_file(wrais_bounds[i].name, 0644, dir,
-				    (void *)&wrais_bounds[i], &wrais_bound_fops);
+	for (i = 0; i < ARRAY_SIZE(wrais_files); i++)
+		debugfs_create_file(wrais_files[i].name, 0644, dir,
+				    (void *)&wrais_files[i], &wrais_file_fops);
 	debugfs_create_file("stat", 0444, dir, NULL, &wrais_stat_fops);
 	return 0;
 }

@@ -20,12 +20,37 @@
 
 #include "bfq-iosched.h"
 #include "blk-mq.h"
-#include "internal.h"
+#include "privilege.h"
+#include "waits.h"
 
 /* The part of the tags that writes alone may take. */
 #define WRAIS_ONLY_WRITES_PART	4
 /* The part of the tags that may be in use when reads of the others take one. */
 #define WRAIS_READS_PART	2
+/*
+ * The part of the tags that stays free: exempt requests leave it for privileged ones, and
+ * reads for exempt ones as well. Of few tags each of these has one: the device may be kept
+ * idle for a privileged task, and requests with all tags that are not served then would
+ * block it.
+ */
+#define WRAIS_READS_LEAVE	4
+#define WRAIS_EXEMPT_LEAVE	8
+
+/* How many of @tags may be in use where @left are left free? At least one. */
+static unsigned int wrais_all_but(unsigned int tags, unsigned int left)
+{
+	return tags - min(left, tags - 1);
+}
+
+unsigned int wrais_tags_for_reads(unsigned int tags)
+{
+	return wrais_all_but(tags, max(tags / WRAIS_READS_LEAVE, 2U));
+}
+
+unsigned int wrais_tags_for_exempt(unsigned int tags)
+{
+	return wrais_all_but(tags, max(tags / WRAIS_EXEMPT_LEAVE, 1U));
+}
 
 /* Has the flusher of its cgroup fewer requests there than it would have alone? */
 static bool wrais_group_has_room(struct bfq_data *bfqd, const struct bio *bio)
@@ -98,14 +123,10 @@ static void wrais_note_asks(struct bfq_data *bfqd, struct bfq_io_cq *bic)
 	spin_unlock_irq(&bfqd->lock);
 }
 
-/**
- * __wrais_tag_exempt() - is the current task exempt from the limits?
- * @bfqd: the device, not locked; its queue is in use
- * @bic: the task's context there, or NULL if it has not done I/O there
- * @data: of the request that it is about to get, with its first bio
- *
- * A flusher with an open handle would take all tags, and so would that of a privileged
- * cgroup.
+/*
+ * Is the current task exempt from the limits? A flusher with an open handle would take all
+ * tags, and so would that of a privileged cgroup. @bic is NULL if the task has not done I/O
+ * there. The device is not locked; its queue is in use.
  */
 bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 			struct blk_mq_alloc_data *data)
@@ -127,16 +148,11 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 	return true;
 }
 
-/**
- * __wrais_least_tags() - the tags that a queue with more requests than its share may use
- * @bfqd: the device, not locked
- * @opf: operation of its next request
- *
- * The weight of raised queues makes every other share round to nothing. With one tag for
- * each word of the bitmap left to all others, running tasks take it from sleeping ones
- * while a queue is raised. Reads wait in BFQ instead, which knows their order.
- *
- * Return: how many of the tags may be in use.
+/*
+ * The tags that a queue with more requests than its share may use. The weight of raised
+ * queues makes every other share round to nothing. With one tag for each word of the bitmap
+ * left to all others, running tasks take it from sleeping ones while a queue is raised.
+ * Reads wait in BFQ instead, which knows their order. The device is not locked.
  */
 unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
 {
@@ -145,13 +161,9 @@ unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
 	return max(bfqd->queue->nr_requests / WRAIS_READS_PART, 1UL);
 }
 
-/**
- * __wrais_read_tags() - how many tags may be in use when the others read
- * @queue: of the device, in use
- *
- * Without privileged tasks BFQ has enough requests to choose from.
- *
- * Return: how many of the tags.
+/*
+ * How many tags may be in use when the others read? Without privileged tasks BFQ has enough
+ * requests to choose from.
  */
 unsigned int __wrais_read_tags(const struct request_queue *queue)
 {

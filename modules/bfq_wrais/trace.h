@@ -8,8 +8,9 @@
 #include <linux/blkdev.h>
 #include <linux/fs.h>
 #include <linux/tracepoint.h>
+#include <linux/wrais/part.h>
 
-#include "internal.h"
+#include "waits.h"
 
 TRACE_DEFINE_ENUM(WRAIS_DIRTY_BREAKS);
 TRACE_DEFINE_ENUM(WRAIS_DIRTY_NAPS);

@@ -5,7 +5,10 @@
 #include <linux/backing-dev-defs.h>
 #include <linux/mm.h>
 
-#include "bfq_wrais/internal.h"
+#include "bfq_wrais/bfq.h"
+#include "bfq_wrais/memory.h"
+#include "bfq_wrais/privilege.h"
+#include "bfq_wrais/waits.h"
 
 static void bounds_headroom(struct kunit *test)
 {
@@ -198,7 +201,7 @@ static void bounds_random_start(struct kunit *test)
 /* The others are served with time on the device, whichever queue delays them. */
 static void bounds_debt(struct kunit *test)
 {
-	struct wrais_queue q = { .debt_ns = 100, .paid_ns = 1000 };
+	struct wrais_queue q = { .debt_ns = 100, .settled_ns = 1000 };
 
 	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 1000));
 	KUNIT_EXPECT_TRUE(test, wrais_in_debt(&q, 1099));

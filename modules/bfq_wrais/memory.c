@@ -29,7 +29,8 @@
 #include <linux/mm.h>
 #include <linux/sizes.h>
 
-#include "internal.h"
+#include "memory.h"
+#include "privilege.h"
 #include "trace.h"
 
 /* How long the others leave room after a privileged task has used a device. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * I/O priority inheritance: what privileged tasks wait for.
+ * What privileged tasks wait for.
  *
- * The I/O of the flusher and of journal commits belongs to no privileged task, and would
- * be served last. While a privileged task sleeps until it is done, turn.c serves it as if
- * it were privileged.
+ * I/O priority inheritance: the I/O of the flusher and of journal commits belongs to no
+ * privileged task, and would be served last. While a privileged task sleeps until it is
+ * done, dispatch.c serves it as if it were privileged.
  *
  * A task that waits for a device's writeback or metadata is counted in the device's bdi.
  * One that waits for a commit is counted in the I/O context of the journal's thread, so
@@ -13,6 +13,11 @@
  * commit waits for the open handles of its transaction: a task with one is counted in the
  * bdi where it waits for a buffer or a tag. Every count ends with the wait, and at the
  * latest WRAIS_INHERIT_MAX after the last waiter began.
+ *
+ * Copies of metadata buffers: jbd2 writes a metadata buffer to the journal in place, and a
+ * task that wants to change it meanwhile sleeps (BH_Shadow). If the committing transaction
+ * has a copy (b_frozen_data), jbd2 writes that, and no task sleeps. So it makes copies while
+ * privileged tasks use that journal: their next buffers are unknown, but a commit has few.
  */
 
 #include <linux/atomic.h>
@@ -26,9 +31,11 @@
 #include <linux/pagemap.h>
 
 #include "blk-cgroup.h"
-#include "internal.h"
+#include "privilege.h"
 #include "trace.h"
+#include "waits.h"
 
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
 #define WRAIS_INHERIT_MAX	(30 * HZ)
 /*
  * After this time a wait for a page shares the device with privileged requests, also in the
@@ -55,7 +62,7 @@ static void wrais_waits_end(struct wrais_waits *waits)
 }
 
 /* Does a privileged task wait for anything? */
-bool wrais_anybody_waits(void)
+bool wrais_has_waiters(void)
 {
 	return wrais_on(WRAIS_INHERIT) && atomic_read(&wrais_waiters);
 }
@@ -83,7 +90,7 @@ static bool wrais_current_is_carrier(void)
 }
 
 /* Does a privileged task wait for the current one? */
-bool wrais_current_is_waited_for(void)
+static bool wrais_current_is_waited_for(void)
 {
 	return wrais_on(WRAIS_INHERIT) && wrais_current_is_carrier() &&
 	       wrais_is_waited(&current->io_context->wrais_waits);
@@ -298,3 +305,55 @@ void wrais_journal_ends(journal_t *journal)
 		put_io_context(journal->j_carrier);
 }
 EXPORT_SYMBOL_GPL(wrais_journal_ends);
+#else
+static bool wrais_current_is_waited_for(void)
+{
+	return false;
+}
+#endif /* CONFIG_BFQ_WRAIS_INHERIT */
+
+#ifdef CONFIG_BFQ_WRAIS_COPY
+/* How long after its last handle a privileged task may come back. */
+#define WRAIS_RETURN_FOR		(5 * HZ)
+/* The copies that a commit makes: memory, and time under b_state_lock. */
+#define WRAIS_COPIES_MAX	256
+
+void __wrais_handle_starts(journal_t *journal)
+{
+	if (wrais_current_privileged())
+		wrais_stamp(&journal->j_privileged_at);
+}
+EXPORT_SYMBOL_GPL(__wrais_handle_starts);
+
+bool __wrais_wants_copy(const journal_t *journal, int copies)
+{
+	return copies < WRAIS_COPIES_MAX &&
+	       wrais_recent(&journal->j_privileged_at, WRAIS_RETURN_FOR);
+}
+EXPORT_SYMBOL_GPL(__wrais_wants_copy);
+#endif /* CONFIG_BFQ_WRAIS_COPY */
+
+/* Is it for another reason than its class? An async bio without waiters is not. */
+static bool wrais_makes_privileged(const struct bio *bio)
+{
+	return op_is_sync(bio->bi_opf) &&
+	       (wrais_cgroup_has_bio(bio) || wrais_current_is_waited_for());
+}
+
+/* With its own level, or else that of a task without one. */
+static void wrais_give_class(struct bio *bio)
+{
+	int level = IOPRIO_PRIO_LEVEL(bio->bi_ioprio);
+
+	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_NONE)
+		level = IOPRIO_BE_NORM;
+	bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, level);
+}
+
+void __wrais_submits(struct bio *bio)
+{
+	if (!wrais_bio_privileged(bio) && wrais_makes_privileged(bio))
+		wrais_give_class(bio);
+	if (wrais_bio_privileged(bio))
+		wrais_note_active(&bio->bi_bdev->bd_disk->bdi->wrais);
+}

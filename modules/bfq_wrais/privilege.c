@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cgroup v2 attribute io.wrais.
+ * Which tasks are privileged.
+ *
+ * A privileged task goes before all others, so privilege needs a capability: the real-time
+ * I/O class needs CAP_SYS_ADMIN or CAP_SYS_NICE, and the io.wrais attribute of a cgroup
+ * CAP_SYS_ADMIN. BE/0 is not enough: any task may set it.
  *
  * A member is privileged if its cgroup and all ancestors below the root have the
  * attribute: the delegate of a subtree can take the privilege from parts of it and give it
  * back, but not get one that the subtree does not have.
  */
 
+#include <linux/blk-mq.h>
 #include <linux/capability.h>
+#include <linux/export.h>
 #include <linux/init.h>
+#include <linux/iocontext.h>
 #include <linux/kstrtox.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
 #include "blk-cgroup.h"
-#include "internal.h"
+#include "privilege.h"
 
+#ifdef CONFIG_BLK_CGROUP
 static struct blkcg_policy wrais_policy;
 
 /* Serialises changes of the attribute, so that @effective is computed once. */
@@ -47,7 +56,7 @@ static bool wrais_blkcg_effective(struct blkcg *blkcg)
 }
 
 /* Is the task in a privileged cgroup? */
-bool wrais_cgroup_has_task(struct task_struct *task)
+static bool wrais_cgroup_has_task(struct task_struct *task)
 {
 	guard(rcu)();
 	return wrais_blkcg_effective(css_to_blkcg(task_css(task, io_cgrp_id)));
@@ -139,3 +148,33 @@ static int __init wrais_cgroup_init(void)
 	return blkcg_policy_register(&wrais_policy);
 }
 subsys_initcall(wrais_cgroup_init);
+#else
+static bool wrais_cgroup_has_task(struct task_struct *task)
+{
+	return false;
+}
+#endif /* CONFIG_BLK_CGROUP */
+
+/* Is the current task privileged? Process context; call it behind wrais_on(). */
+bool wrais_current_privileged(void)
+{
+	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ||
+	       wrais_cgroup_has_task(current);
+}
+
+int __wrais_acts_for(struct request *rq)
+{
+	int own = current->io_context ? current->io_context->ioprio : IOPRIO_DEFAULT;
+
+	if (IOPRIO_PRIO_CLASS(req_get_ioprio(rq)) != IOPRIO_CLASS_RT ||
+	    set_task_ioprio(current, req_get_ioprio(rq)))
+		return WRAIS_NO_OVERRIDE;
+	return own;
+}
+EXPORT_SYMBOL_GPL(__wrais_acts_for);
+
+void __wrais_acted(int own)
+{
+	set_task_ioprio(current, own);
+}
+EXPORT_SYMBOL_GPL(__wrais_acted);
