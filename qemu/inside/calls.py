@@ -24,6 +24,7 @@ _NUMBERS = {
 }
 _CAPABILITIES_3 = 0x20080522
 CAP_SYS_ADMIN, CAP_SYS_NICE = 21, 23
+NOBODY = 65534
 _PR_SET_PDEATHSIG = 1
 PIECE = 4096
 _FUTEX_LOCK_PI, _FUTEX_UNLOCK_PI = 6, 7
@@ -62,6 +63,12 @@ def drop_capability(number: int) -> None:
     for word in range(3 * half, 3 * half + 3):
         data[word] &= ~(1 << bit)
     call("capset", ctypes.addressof(header), ctypes.addressof(data))
+
+
+def drop_user() -> None:
+    """The caller becomes the user without rights."""
+    os.setresgid(*[NOBODY] * 3)
+    os.setresuid(*[NOBODY] * 3)
 
 
 def load_module(path: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOENT
 
 from inside import calls
 from inside.task import wait_until
@@ -28,21 +29,38 @@ def move(group: str, pid: int) -> None:
     calls.write(f"{group}/cgroup.procs", str(pid))
 
 
+def back(group: str, tickets: int) -> None:
+    """It is a currency with so many tickets; with 0 it is not one."""
+    calls.write(f"{group}/cpu.lottery.tickets", str(tickets))
+
+
+def lottery_stat(group: str) -> dict[str, int]:
+    """What the class counts of it."""
+    words = calls.read(f"{group}/cpu.lottery.stat").split()
+    return dict(zip(words[::2], map(int, words[1::2]), strict=True))
+
+
 def _gone(group: str) -> bool:
     try:
         os.rmdir(group)
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno == ENOENT
     return True
 
 
+def remove(group: str) -> None:
+    """Once it is empty, which it becomes soon: a task that was killed can still be there."""
+    if not wait_until(lambda: _gone(group)):
+        raise TimeoutError(f"{group} cannot be removed")
+
+
 @contextmanager
-def made(name: str) -> Iterator[str]:
-    """The path of a group below the root, which becomes empty before it ends."""
-    group = f"{ROOT}/{name}"
+def made(name: str, above: str = ROOT) -> Iterator[str]:
+    """The path of a group in another one without tasks; it becomes empty before it ends."""
+    calls.write(f"{above}/cgroup.subtree_control", "+cpu")
+    group = f"{above}/{name}"
     os.mkdir(group)
     try:
         yield group
     finally:
-        if not wait_until(lambda: _gone(group)):
-            raise TimeoutError(f"{group} cannot be removed")
+        remove(group)

@@ -79,6 +79,12 @@ def await_tickets(wanted: int) -> bool:
     return wait_until(lambda: tickets() == wanted)
 
 
+def expect_tickets(case: Case, others: int, wanted: int) -> None:
+    """The pools come to hold so many beside those of others."""
+    good = await_tickets(others + wanted)
+    case.expect(good, f"{tickets() - others} tickets in the pools, wanted {wanted}")
+
+
 def switch(name: str, on: bool) -> None:
     """Switch a sysctl."""
     calls.write(SYSCTLS + name, f"{on:d}\n")
@@ -107,9 +113,7 @@ class Subject(Task):
 
     def expect_in_pool(self, case: Case, wanted: int) -> None:
         """Its part of the pools' tickets."""
-        others = self._others or 0
-        good = await_tickets(others + wanted)
-        case.expect(good, f"{tickets() - others} tickets in the pools, wanted {wanted}")
+        expect_tickets(case, self._others or 0, wanted)
 
 
 def expect_attr(case: Case, pid: int, wanted: sched.Attr) -> None:

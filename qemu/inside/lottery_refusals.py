@@ -146,15 +146,9 @@ def refusals(owned: int | None, awake: bool = False) -> Iterator[Tests]:
         yield {name: partial(test, call, code) for name, (code, call) in BAD.items()}
 
 
-def drop_user() -> None:
-    """The caller becomes the user without rights."""
-    os.setresgid(*[65534] * 3)
-    os.setresuid(*[65534] * 3)
-
-
 DROPS: dict[str, Callable[[], None]] = {
     "root without CAP_SYS_NICE": partial(calls.drop_capability, calls.CAP_SYS_NICE),
-    "a user without rights": drop_user,
+    "a user without rights": calls.drop_user,
 }
 
 

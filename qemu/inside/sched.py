@@ -27,6 +27,11 @@ POLICIES = {
 }
 """Others that a task can change to and back, each with a priority."""
 MS = 1_000_000
+LEND, REVOKE, CURRENCY = range(3)
+_PR_LOTTERY = 0x4C4F5454
+LOAN_KEEP = 1
+"""Not only until the lender wakes up next."""
+LOANS_MAX = CURRENCIES_MAX = 8
 
 
 class Attr(ctypes.Structure):
@@ -78,6 +83,39 @@ def join(pid: int, tickets: int = 0, quantum_ns: int = 0) -> None:
     """Make it a lottery task, its nice value kept; 0 is the caller."""
     nice = os.getpriority(os.PRIO_PROCESS, pid)
     set_attr(pid, attr(tickets=tickets, runtime=quantum_ns, nice=nice))
+
+
+class Loan(ctypes.Structure):
+    """struct prctl_lottery_loan."""
+
+    _fields_ = [
+        ("pid", ctypes.c_int32),
+        ("tickets", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("pad", ctypes.c_uint32),
+        ("timeout_ns", ctypes.c_uint64),
+    ]
+
+
+def prctl(operation: int, *args: int) -> None:
+    """prctl(PR_LOTTERY) of the caller."""
+    calls.call("prctl", _PR_LOTTERY, operation, *args, *[0] * (3 - len(args)))
+
+
+def lend(pid: int, tickets: int = 0, flags: int = LOAN_KEEP, timeout_ns: int = 0) -> None:
+    """So many of the caller's tickets, or all, whenever it is blocked."""
+    loan = Loan(pid, tickets, flags, 0, timeout_ns)
+    prctl(LEND, ctypes.addressof(loan), ctypes.sizeof(loan))
+
+
+def revoke(pid: int = 0) -> None:
+    """End the caller's loan to that task, or all."""
+    prctl(REVOKE, pid)
+
+
+def make_currency(tickets: int) -> None:
+    """The caller's process, and what it forks from now on, share these, whatever they issue."""
+    prctl(CURRENCY, tickets)
 
 
 def rr_interval_ns(pid: int) -> int:

@@ -50,14 +50,14 @@ class Task:
     """A child that sleeps until its release, works, and ends with the block or its parent."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
-        go, self._go = os.pipe()
+        self._orders, self._go = os.pipe()
         self._result, result = os.pipe()
         self._status: int | None = None
         parent = os.getpid()
         self.pid = os.fork()
         if not self.pid:
-            _child(parent, go, result, work)
-        os.close(go)
+            _child(parent, self._orders, result, work)
+        os.close(self._orders)
         os.close(result)
         self._expect(lambda: asleep(self.pid), "sleep")
 
@@ -65,9 +65,7 @@ class Task:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._status is None:
-            os.kill(self.pid, signal.SIGKILL)
-            self._expect(self._ended, "end although it was killed")
+        self.end()
         os.close(self._go)
         os.close(self._result)
 
@@ -80,6 +78,17 @@ class Task:
         if pid:
             self._status = status
         return bool(pid)
+
+    def kill(self) -> None:
+        """Unless it has ended."""
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """Kill it, and wait until it has ended."""
+        self.kill()
+        if self._status is None:
+            self._expect(self._ended, "end although it was killed")
 
     def release(self) -> None:
         """Let it work."""

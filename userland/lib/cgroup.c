@@ -91,20 +91,6 @@ int cgroup_back(const char *group, u32 tickets)
 	return cgroup_write(group, "cpu.lottery.tickets", text);
 }
 
-s64 cgroup_lottery_stat(const char *group, const char *name)
-{
-	char text[256], *line, *rest = NULL;
-	int error = cgroup_read(group, "cpu.lottery.stat", text, sizeof(text));
-	size_t length = strlen(name);
-
-	if (error)
-		return error;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (!strncmp(line, name, length) && line[length] == ' ')
-			return (s64)strtoull(line + length + 1, NULL, 10);
-	return -ENOENT;
-}
-
 /* The loadable modules of the lab's guest */
 
 int module_load(const char *name, const char *params)

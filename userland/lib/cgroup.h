@@ -26,8 +26,6 @@ int cgroup_remove(const char *group, u64 timeout_ns);
 
 /* cpu.lottery.tickets of @group is @tickets. */
 int cgroup_back(const char *group, u32 tickets);
-/* A number of cpu.lottery.stat; -errno. */
-s64 cgroup_lottery_stat(const char *group, const char *name);
 
 /* The loadable modules of the lab's guest. */
 

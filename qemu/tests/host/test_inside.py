@@ -14,6 +14,7 @@ import pytest
 from inside import calls, ktap, lottery, lottery_api, wrais
 from inside.ktap import Case, Test, Tests
 from inside.task import released
+from inside.workers import Workers
 from lab.guest import python
 from lab.guest.ktap import Document, Status, parse
 
@@ -158,6 +159,63 @@ def test_a_child() -> None:
         released(lambda: os.listdir("/none"))
     with pytest.raises(ChildProcessError, match="ended with status 0x9"):
         released(lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+@pytest.fixture
+def no_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel without the class has no tickets; a tick is 1 ms."""
+    monkeypatch.setattr(lottery, "tickets", lambda: 0)
+    monkeypatch.setattr(lottery, "state", lambda: lottery.parse(f"{HEAD} 0\n{CPU}\n"))
+    monkeypatch.delenv("LAB_BOUNDS", raising=False)
+
+
+@pytest.mark.usefixtures("no_class")
+def test_workers_do_what_they_are_told() -> None:
+    """They spin or sleep afterwards; one that fails or exits says how it ended."""
+    case = Case(0)
+    with Workers(case, 0, 0, 0) as w:
+        w.spin()
+        ran = w.run(0.3)
+        w[1].sleep()
+        slept = w.run(0.3)[1]
+        w[1].tell("lend", -1, 0, 0, 0)
+        w[2].tell("exit", 0)
+        assert w[2].result() is None
+        with pytest.raises(ChildProcessError, match="ended with status 0x100"):
+            w[1].result()
+    assert all(ran) and slept < ran[1] / 2 and not case.failed
+
+
+@pytest.mark.usefixtures("no_class")
+@pytest.mark.parametrize(
+    ("ran", "due", "good"),
+    [
+        ([3.0, 1.0], 3 / 4, True),
+        ([3.05, 0.95], 3 / 4, True),
+        ([3.15, 0.85], 3 / 4, False),
+        ([2.85, 1.15], 3 / 4, False),
+        ([4.0, 0.0], 1, True),
+        ([3.99, 0.01], 1, False),
+    ],
+)
+def test_shares_of_workers_are_judged(
+    monkeypatch: pytest.MonkeyPatch, ran: list[float], due: float, good: bool
+) -> None:
+    """Five standard deviations of 4,000 draws are 3.4 points of 75 %."""
+    monkeypatch.setattr(Workers, "run", lambda *_: ran)
+    case = Case(0)
+    with Workers(case, 0, 0) as w:
+        w.expect_share(w[0], due)
+    assert case.failed != good
+
+
+@pytest.mark.usefixtures("no_class")
+def test_workers_leave_no_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in the pools after their end fails the test."""
+    case = Case(0)
+    with Workers(case):
+        monkeypatch.setattr(lottery, "await_tickets", lambda wanted: wanted == 1)
+    assert case.failed
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,12 @@ def _tools() -> Boot:
     )
 
 
+def _shares_of_workers(name: str) -> Boot:
+    """Python in virtual time; shares are counted in windows."""
+    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
+    return Boot(name, machine, (inside(name, timeout_s=300, short=("--window", SHORT_MS)),))
+
+
 def _lend() -> Boot:
     """What tasks that are blocked do with their tickets."""
     machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
@@ -146,11 +152,7 @@ def _lend() -> Boot:
 
 def _currency() -> Boot:
     """What cgroups and processes are worth, and what their members get of it."""
-    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    program = ("lottery-currency", "--ktap")
-    short = (*program, "--window-ms", SHORT_MS)
-    entry = Program("lottery-currency", program, 300, short=short)
-    return Boot("lottery-currency", machine, (entry,))
+    return _shares_of_workers("lottery-currency")
 
 
 def _smp(pool: str, seconds: int) -> Boot:
