@@ -1,12 +1,11 @@
 # The lottery tool, its measurements and tests, and what each is made of beside its own file.
 
 programs += $(addprefix lottery/,lottery lottery-bench)
-tests += $(addprefix lottery/tests/,lottery-lend lottery-smp lottery-torture)
+tests += $(addprefix lottery/tests/,lottery-smp lottery-torture)
 
 lottery-parts := lottery_currency lottery_lend lottery_top
 lottery-parts += $(addprefix top_,json look screen show trace)
 lottery-bench-parts := $(addprefix bench_,cost fair paper share) window
-lottery-lend-parts := tests/stage $(addprefix tests/lend_,named locks ends)
 lottery-smp-parts := $(addprefix tests/smp_,common balance affinity hotplug turns pulse \
 	displaced shares waterfill core)
 lottery-torture-parts := $(addprefix tests/torture_,boss group plug worker)

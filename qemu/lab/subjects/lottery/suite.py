@@ -144,10 +144,7 @@ def _shares_of_workers(name: str) -> Boot:
 
 def _lend() -> Boot:
     """What tasks that are blocked do with their tickets."""
-    machine = Machine(cpus=2, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    program = ("lottery-lend", "--ktap")
-    short = (*program, "--window-ms", SHORT_MS)
-    return Boot("lottery-lend", machine, (Program("lottery-lend", program, 300, short=short),))
+    return _shares_of_workers("lottery-lend")
 
 
 def _currency() -> Boot:

@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What blocked lottery tasks do with their tickets, refusals first.
+
+They lend them to tasks that they name and to the owners of priority inheritance mutexes. Needs
+root, and no other lottery tasks that start or stop meanwhile.
+
+  --window MS  in which shares are counted
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import E2BIG, EFAULT, EINVAL, ENOSPC, EPERM, ERANGE, ESRCH
+from functools import partial
+
+from inside import calls, ktap, lottery, sched, workers
+from inside.ktap import Case, Tests
+from inside.sched import LEND, LOAN_KEEP, LOANS_MAX, MS, REVOKE, TICKETS_MAX, Loan, prctl
+from inside.task import released, wait_until
+from inside.workers import Workers
+
+SERVER_PART = 0.06
+"""A fair task has, in addition to its turns, what the fair server gives to fair tasks."""
+FLOOR_S = 4.0
+FLOOR_MIN = 0.04
+"""Of 5 %; without its part it has none."""
+SIZE = ctypes.sizeof(Loan)
+
+
+def refused_arguments(case: Case) -> None:
+    loan = Loan(1)
+    larger = ctypes.create_string_buffer(SIZE + 8)
+    larger[SIZE] = b"\1"
+    address = ctypes.addressof(loan)
+    for what, wanted, args in (
+        ("operation 7", EINVAL, (7,)),
+        ("a fifth argument", EINVAL, (LEND, address, SIZE, 1)),
+        ("a size of 23", EINVAL, (LEND, address, 23)),
+        ("a huge size", E2BIG, (LEND, address, 1 << 20)),
+        ("an address of 8", EFAULT, (LEND, 8, SIZE)),
+        (
+            "a larger structure with something in it",
+            E2BIG,
+            (LEND, ctypes.addressof(larger), SIZE + 8),
+        ),
+        ("revoke with a fourth argument", EINVAL, (REVOKE, 1, 1)),
+        ("revoke of pid -1", EINVAL, (REVOKE, -1)),
+        ("revoke of nothing", ESRCH, (REVOKE, 0)),
+        ("revoke from init", ESRCH, (REVOKE, 1)),
+    ):
+        case.equal(calls.fails(prctl, *args), wanted, what)
+
+
+def refused_loans(case: Case) -> None:
+    with Workers(case, 0) as w:
+        for what, wanted, loan in (
+            ("flag 2", EINVAL, Loan(w[0].pid, flags=2)),
+            ("a padding", EINVAL, Loan(w[0].pid, pad=1)),
+            ("1000001 tickets", ERANGE, Loan(w[0].pid, tickets=TICKETS_MAX + 1)),
+            ("a timeout of 2^63", ERANGE, Loan(w[0].pid, timeout_ns=1 << 63)),
+            ("without tickets", EPERM, Loan(w[0].pid)),
+        ):
+            error = calls.fails(prctl, LEND, ctypes.addressof(loan), SIZE)
+            case.equal(error, wanted, what)
+
+
+def lottery_task_asks(pids: list[int]) -> list[int]:
+    """What a lottery task itself is refused: the errno of each call."""
+    sched.join(0, 10)
+    # the last one is in place of the one to it
+    borrowers = (os.getpid(), -1, 0x3FFFFFFF, *pids, pids[0])
+    return [
+        *(calls.fails(sched.lend, pid, 0, 0) for pid in borrowers),
+        *(calls.fails(sched.revoke, pid) for pid in (pids[0], pids[0], 0, 0)),
+    ]
+
+
+def refused_to_a_lottery_task(case: Case) -> None:
+    with Workers(case, *[0] * (LOANS_MAX + 1)) as w:
+        found = released(partial(lottery_task_asks, [worker.pid for worker in w]))
+    wanted = [EINVAL, ESRCH, ESRCH, *[0] * LOANS_MAX, ENOSPC, 0, 0, ESRCH, 0, ESRCH]
+    case.equal(found, wanted, "errno of each call, see lottery_task_asks()")
+
+
+@contextmanager
+def served(case: Case, *owned: int) -> Iterator[Workers]:
+    """A hog and a server that spin, and tasks that sleep and lend."""
+    with Workers(case, *owned) as w:
+        hog, server, *_ = w
+        server.spin()
+        hog.spin()
+        yield w
+
+
+def to_a_lottery_task(case: Case) -> None:
+    with served(case, 100, 100, 200) as w:
+        _, server, lender = w
+        w.expect_share(server, 1 / 2)
+        lender.lend(server)
+        w.expect_tickets(400)
+        w.expect_share(server, 3 / 4)
+
+
+def to_a_fair_task(case: Case) -> None:
+    with served(case, 100, 0, 300) as w:
+        _, server, lender = w
+        lender.lend(server)
+        w.expect_tickets(400)
+        w.expect_share(server, 3 / 4)
+
+
+def before_fair_tasks(case: Case) -> None:
+    """With no lottery task awake its borrower comes before other fair tasks."""
+    with served(case, 0, 0, 300) as w:
+        _, server, lender = w
+        w.expect_share(server, 1 / 2)
+        lender.lend(server)
+        w.expect_share(server, 1)
+
+
+def fair_tasks_keep_their_part(case: Case) -> None:
+    """The deadline server does not count the borrower's time."""
+    with served(case, 0, 0, 300) as w:
+        _, server, lender = w
+        lender.lend(server)
+        part = w.run(FLOOR_S)[0] / FLOOR_S
+        found = f"the other fair task has {part:.1%} of the CPU, wanted {FLOOR_MIN:.1%}"
+        case.note(found)
+        case.expect_bound(part >= FLOOR_MIN, found)
+
+
+def a_part(case: Case) -> None:
+    with served(case, 100, 100, 300) as w:
+        _, server, lender = w
+        lender.lend(server, 100)
+        w.expect_tickets(300)
+        w.expect_share(server, 2 / 3)
+
+
+def to_several(case: Case) -> None:
+    """Each its part; no more than there is if they were promised more."""
+    with served(case, 100, 100, 400, 100) as w:
+        _, server, lender, second = w
+        second.spin()
+        lender.lend(server, 300)
+        lender.lend(second, 100)
+        w.expect_tickets(700)
+        w.expect_share(server, 4 / 7)
+        lender.lend(second)
+        w.expect_tickets(300 + 171 + 228)
+
+
+def along_a_chain(case: Case) -> None:
+    with served(case, 100, 100, 200, 200) as w:
+        _, server, lender, second = w
+        second.lend(lender)
+        lender.lend(server)
+        # the loan sleeps with the lender until that wakes up once
+        lender.sleep()
+        w.expect_tickets(600)
+        w.expect_share(server, 5 / 6)
+
+
+def in_a_circle(case: Case) -> None:
+    """A circle ends: no task can use the tickets, and the search for one ends."""
+    with served(case, 100, 100, 200, 200) as w:
+        _, server, lender, second = w
+        lender.lend(second)
+        second.lend(lender)
+        w.expect_tickets(200)
+        w.expect_share(server, 1 / 2)
+
+
+def to_a_sleeper(case: Case) -> None:
+    """A borrower that sleeps has them when it wakes up."""
+    with Workers(case, 100, 100, 200) as w:
+        hog, server, lender = w
+        hog.spin()
+        lender.lend(server)
+        w.expect_tickets(100)
+        server.spin()
+        w.expect_tickets(400)
+        w.expect_share(server, 3 / 4)
+        server.sleep()
+        w.expect_tickets(100)
+
+
+def to_another_cpu(case: Case) -> None:
+    """Tickets follow a borrower to its CPU, and leave again."""
+    cpu = Workers.other_cpu
+    if cpu is None:
+        case.skip("needs two CPUs")
+        return
+
+    def tickets() -> int:
+        return lottery.state().cpus[cpu].tickets
+
+    def expect(wanted: int) -> None:
+        wait_until(lambda: tickets() == others + wanted)
+        case.equal(tickets() - others, wanted, f"tickets on CPU {cpu}")
+
+    others = tickets()
+    with served(case, 100, 100, 200) as w:
+        _, server, lender = w
+        lender.lend(server)
+        os.sched_setaffinity(server.pid, {cpu})
+        expect(300)
+        w.expect_tickets(400)
+        lender.spin()
+        w.expect_tickets(400)
+        expect(100)
+
+
+@contextmanager
+def owned_mutex(case: Case, *owned: int, sleeps: bool = False) -> Iterator[Workers]:
+    """A hog spins; the owner has mutex 0 and spins or sleeps."""
+    with Workers(case, *owned) as w:
+        hog, owner, *_ = w
+        owner.act("lock", w.mutex[0], spins=not sleeps)
+        hog.spin()
+        yield w
+
+
+def lottery_owner(case: Case) -> None:
+    with owned_mutex(case, 100, 100, 200) as w:
+        _, owner, waiter = w
+        waiter.wait_for(w.mutex[0])
+        w.expect_tickets(400)
+        w.expect_share(owner, 3 / 4)
+        owner.act("unlock", w.mutex[0])
+        waiter.await_done()
+        w.expect_tickets(400)
+        w.expect_share(owner, 1 / 4)
+
+
+def fair_owner(case: Case) -> None:
+    with owned_mutex(case, 100, 0, 300) as w:
+        _, owner, waiter = w
+        waiter.wait_for(w.mutex[0])
+        w.expect_share(owner, 3 / 4)
+        owner.act("unlock", w.mutex[0])
+        waiter.await_done()
+        w.expect_share(waiter, 3 / 4)
+
+
+def many_waiters(case: Case) -> None:
+    """All that wait lend, not only the first."""
+    with owned_mutex(case, 200, *[100] * 6) as w:
+        _, owner, *waiters = w
+        for waiter in waiters:
+            waiter.wait_for(w.mutex[0])
+        w.expect_tickets(800)
+        w.expect_share(owner, 6 / 8)
+
+
+def next_owner(case: Case) -> None:
+    """It has the tickets of those that still wait."""
+    with owned_mutex(case, 100, 100, 100, 300) as w:
+        _, owner, waiter, second = w
+        waiter.wait_for(w.mutex[0])
+        second.wait_for(w.mutex[0])
+        w.expect_share(owner, 5 / 6)
+        owner.act("unlock", w.mutex[0])
+        waiter.await_done()
+        w.expect_tickets(600)
+        w.expect_share(waiter, 4 / 6)
+
+
+def chain_of_owners(case: Case) -> None:
+    """A task that waits for one that waits lends to the one that runs."""
+    with owned_mutex(case, 100, 100, 100, 300) as w:
+        _, owner, waiter, second = w
+        waiter.act("lock", w.mutex[1], spins=False)
+        waiter.wait_for(w.mutex[0])
+        second.wait_for(w.mutex[1])
+        w.expect_tickets(600)
+        w.expect_share(owner, 5 / 6)
+
+
+def owner_sleeps(case: Case) -> None:
+    """The owner sleeps with the mutex: no task has the tickets until it wakes up."""
+    with owned_mutex(case, 100, 100, 200, sleeps=True) as w:
+        _, owner, waiter = w
+        waiter.wait_for(w.mutex[0])
+        w.expect_tickets(100)
+        owner.spin()
+        w.expect_tickets(400)
+        w.expect_share(owner, 3 / 4)
+
+
+def inversion(case: Case) -> None:
+    """Many tickets wait for few, with some between them."""
+    with owned_mutex(case, 1000, 10, 10_000) as w:
+        _, owner, waiter = w
+        waiter.wait_for(w.mutex[0])
+        w.expect_share(owner, 10_010 / 11_010)
+
+
+def switched_off(case: Case) -> None:
+    lottery.switch("transfers", False)
+    try:
+        with owned_mutex(case, 1000, 10, 10_000) as w:
+            _, owner, waiter = w
+            waiter.wait_for(w.mutex[0])
+            w.expect_tickets(1010)
+            w.expect_share(owner, 10 / 1010)
+    finally:
+        lottery.switch("transfers", True)
+
+
+@contextmanager
+def lent(case: Case, flags: int = LOAN_KEEP, timeout_ns: int = 0) -> Iterator[Workers]:
+    """A hog, a server that has borrowed, and its lender."""
+    with served(case, 100, 100, 200) as w:
+        _, server, lender = w
+        lender.lend(server, 0, flags, timeout_ns)
+        if not timeout_ns:
+            w.expect_tickets(400)
+        yield w
+
+
+def at_a_wakeup(case: Case) -> None:
+    with lent(case, 0) as w:
+        _, server, lender = w
+        lender.sleep()
+        w.expect_tickets(200)
+        w.expect_share(server, 1 / 2)
+
+
+def not_at_a_wakeup(case: Case) -> None:
+    with lent(case) as w:
+        _, server, lender = w
+        lender.sleep()
+        w.expect_tickets(400)
+        w.expect_share(server, 3 / 4)
+
+
+def while_it_runs(case: Case) -> None:
+    """While the lender runs, it has them itself."""
+    with lent(case) as w:
+        lender = w[2]
+        lender.spin()
+        w.expect_tickets(400)
+        w.expect_share(lender, 1 / 2)
+
+
+def at_a_time(case: Case) -> None:
+    with lent(case, timeout_ns=200 * MS) as w:
+        w.expect_tickets(200)
+        w.expect_share(w[1], 1 / 2)
+
+
+def revoked(case: Case) -> None:
+    with lent(case) as w:
+        _, server, lender = w
+        lender.act("revoke", server.pid, spins=False)
+        w.expect_tickets(200)
+        w.expect_share(server, 1 / 2)
+
+
+def lender_exits(case: Case) -> None:
+    with lent(case) as w:
+        lender = w[2]
+        lender.tell("exit", 0)
+        w.expect_tickets(200)
+        lender.result()
+
+
+def lender_is_killed(case: Case) -> None:
+    with lent(case) as w:
+        w[2].end()
+        w.expect_tickets(200)
+
+
+def borrower_exits(case: Case) -> None:
+    with lent(case) as w:
+        _, server, lender = w
+        server.tell("exit", 0)
+        server.result()
+        w.expect_tickets(100)
+        lender.sleep()
+        w.expect_tickets(100)
+
+
+GROUPS: Tests = {
+    "refusals": {
+        "arguments": refused_arguments,
+        "loans": refused_loans,
+        "of a lottery task": refused_to_a_lottery_task,
+    },
+    "named": {
+        "to a lottery task": to_a_lottery_task,
+        "to a fair task": to_a_fair_task,
+        "before fair tasks": before_fair_tasks,
+        "fair tasks keep their part": fair_tasks_keep_their_part,
+        "a part": a_part,
+        "to several": to_several,
+        "along a chain": along_a_chain,
+        "in a circle": in_a_circle,
+        "to a sleeper": to_a_sleeper,
+        "to another CPU": to_another_cpu,
+    },
+    "locks": {
+        "a lottery task owns it": lottery_owner,
+        "a fair task owns it": fair_owner,
+        "many wait": many_waiters,
+        "the next owner": next_owner,
+        "a chain": chain_of_owners,
+        "the owner sleeps": owner_sleeps,
+        "inversion": inversion,
+        "inversion without transfers": switched_off,
+    },
+    "ends": {
+        "at a wake-up": at_a_wakeup,
+        "not at a wake-up": not_at_a_wakeup,
+        "while the lender runs": while_it_runs,
+        "at a time": at_a_time,
+        "revoked": revoked,
+        "the lender exits": lender_exits,
+        "the lender is killed": lender_is_killed,
+        "the borrower exits": borrower_exits,
+    },
+}
+
+
+def main() -> None:
+    """All groups."""
+    workers.begin(1000, SERVER_PART)
+    ktap.run(GROUPS)
+
+
+if __name__ == "__main__":
+    main()
