@@ -40,6 +40,12 @@ def call(name: str, *args: int) -> int:
     return value
 
 
+def here() -> int:
+    """The CPU that the caller is on."""
+    cpu: int = _LIBC.sched_getcpu()
+    return cpu
+
+
 def fails(work: Callable[..., object], *args: object) -> int:
     """The errno of what that raises, 0 if it does not fail."""
     try:

@@ -18,6 +18,11 @@ GOOD, FAILED, USAGE, UNSUPPORTED, SKIPPED = range(5)
 """Exit codes: see lib/args.h."""
 
 
+def bounds_on() -> bool:
+    """Whether rates, shares and times are judged."""
+    return os.environ.get("LAB_BOUNDS") != "off"
+
+
 class Case:
     """One test while it runs."""
 
@@ -44,8 +49,7 @@ class Case:
 
     def expect_bound(self, good: object, text: str) -> bool:
         """The same of a rate, share or time, which is only noted with LAB_BOUNDS=off."""
-        judged = os.environ.get("LAB_BOUNDS") != "off"
-        if good or judged:
+        if good or bounds_on():
             return self.expect(good, text)
         self.note(f"bound missed: {text}")
         return True

@@ -11,7 +11,6 @@ root, and no other lottery tasks that start or stop meanwhile.
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 import signal
 import threading
@@ -25,7 +24,7 @@ from inside.ktap import Case, Test, Tests
 from inside.lottery import Subject, expect_attr
 from inside.lottery_refusals import DROPS, refuse, set_wide, unprivileged
 from inside.sched import LOTTERY, MS, VER0, VER1, VER2, attr, get_attr, join, set_attr, set_policy
-from inside.task import Task, released, stat, wait_until
+from inside.task import Task, released, shared, stat, wait_until
 
 SYSRQ = "/proc/sysrq-trigger"
 POISON = 0xA5
@@ -270,7 +269,7 @@ def only_runnable_counts(case: Case) -> None:
 def stop_and_continue(case: Case) -> None:
     with Subject(600, awake=True) as s:
         os.kill(s.pid, signal.SIGSTOP)
-        case.expect(wait_until(lambda: stat(s.pid)[0] == "T"), "it does not stop")
+        case.expect(wait_until(lambda: stat(s.pid).state == "T"), "it does not stop")
         s.expect_in_pool(case, 0)
         join(s.pid, 500)
         s.expect_in_pool(case, 0)
@@ -292,40 +291,40 @@ class Shared(ctypes.Structure):
     ]
 
 
-def own(shared: Shared) -> None:
+def own(words: Shared) -> None:
     """Hold the mutex, runnable all the time, until it is to be let go."""
-    calls.lock(ctypes.addressof(shared))
-    shared.held = 1
-    while not shared.let_go:
+    calls.lock(ctypes.addressof(words))
+    words.held = 1
+    while not words.let_go:
         pass
-    calls.unlock(ctypes.addressof(shared))
-    shared.free = 1
-    while not shared.stop:
+    calls.unlock(ctypes.addressof(words))
+    words.free = 1
+    while not words.stop:
         pass
 
 
-def want(shared: Shared) -> None:
+def want(words: Shared) -> None:
     """Ask for it."""
-    shared.asked = 1
-    calls.lock(ctypes.addressof(shared))
-    calls.unlock(ctypes.addressof(shared))
+    words.asked = 1
+    calls.lock(ctypes.addressof(words))
+    calls.unlock(ctypes.addressof(words))
 
 
 def boosted(change: int, case: Case) -> None:
     """A lottery task that holds a mutex runs at the priority of a real-time waiter."""
     owned, priority = 321, 20
-    shared = Shared.from_buffer(mmap.mmap(-1, mmap.PAGESIZE))
+    words = shared(Shared)
     try:
-        calls.unlock(ctypes.addressof(shared))
+        calls.unlock(ctypes.addressof(words))
     except OSError as error:
         if error.errno == ENOSYS:
             case.skip("no priority inheritance mutex")
             return
-    with Task(partial(own, shared)) as owner, Task(partial(want, shared)) as waiter:
+    with Task(partial(own, words)) as owner, Task(partial(want, words)) as waiter:
         others = lottery.tickets()
 
         def expect(tickets: int, boost: bool, when: str) -> None:
-            shown = min(stat(owner.pid)[1], 0)
+            shown = min(stat(owner.pid).priority, 0)
             case.equal(shown, -1 - priority if boost else 0, f"{when}: real-time priority")
             case.equal(lottery.tickets() - others, 0 if boost else tickets, f"{when}: in the pools")
             expect_attr(case, owner.pid, attr(tickets=tickets))
@@ -333,20 +332,20 @@ def boosted(change: int, case: Case) -> None:
         join(owner.pid, owned)
         set_policy(waiter.pid, os.SCHED_FIFO, priority)
         owner.release()
-        case.expect(wait_until(lambda: shared.held), "the owner did not get the mutex")
+        case.expect(wait_until(lambda: words.held), "the owner did not get the mutex")
         expect(owned, False, "alone")
         waiter.release()
-        case.expect(wait_until(lambda: shared.asked), "the waiter did not start")
-        wait_until(lambda: stat(owner.pid)[1] < 0)
+        case.expect(wait_until(lambda: words.asked), "the waiter did not start")
+        wait_until(lambda: stat(owner.pid).priority < 0)
         expect(owned, True, "waited for")
         if change:
             join(owner.pid, change)
             expect(change, True, "changed")
-        shared.let_go = 1
+        words.let_go = 1
         waiter.result()
-        case.expect(wait_until(lambda: shared.free), "the owner did not go on")
+        case.expect(wait_until(lambda: words.free), "the owner did not go on")
         expect(change or owned, False, "afterwards")
-        shared.stop = 1
+        words.stop = 1
         owner.result()
     lottery.await_tickets(others)
 

@@ -128,13 +128,13 @@ def become_launcher() -> None:
     set_policy(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, LAUNCHER_PRIORITY)
 
 
-def begin(cpu: int) -> None:
-    """Everything runs on that CPU.  Exits unless the caller may join the class."""
+def begin(*cpus: int) -> None:
+    """Everything runs on these CPUs.  Exits unless the caller may join the class."""
     try:
         join(0)
     except OSError as error:
         lacks = error.errno == errno.EINVAL
         sys.stderr.write("this kernel lacks SCHED_LOTTERY\n" if lacks else f"{error}: be root\n")
         sys.exit(ktap.UNSUPPORTED if lacks else ktap.FAILED)
-    os.sched_setaffinity(0, {cpu})
+    os.sched_setaffinity(0, cpus)
     become_launcher()

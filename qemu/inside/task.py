@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
+import ctypes
 import marshal
+import mmap
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from inside import calls
 
 WAIT_S = 30.0
 """For a child to do a small thing: far above what a slow machine needs."""
+S = TypeVar("S", bound=ctypes.Structure)
 
 
-def wait_until(condition: Callable[[], object]) -> bool:
-    """Look until it holds, WAIT_S at most; returns whether it does."""
-    end = time.monotonic() + WAIT_S
+def shared(kind: type[S]) -> S:
+    """Zeros that children share with their parent."""
+    return kind.from_buffer(mmap.mmap(-1, mmap.PAGESIZE))
+
+
+def wait_until(condition: Callable[[], object], seconds: float = WAIT_S) -> bool:
+    """Look until it holds, so long at most; returns whether it does."""
+    end = time.monotonic() + seconds
     pause = 0.001
     while not condition():
         if time.monotonic() > end:
@@ -29,15 +37,23 @@ def wait_until(condition: Callable[[], object]) -> bool:
     return True
 
 
-def stat(pid: int) -> tuple[str, int]:
-    """Its state and its priority, as /proc/PID/stat has them."""
+class Stat(NamedTuple):
+    """Of /proc/PID/stat."""
+
+    state: str
+    priority: int
+    cpu: int
+
+
+def stat(pid: int) -> Stat:
+    """As it is now."""
     fields = calls.read(f"/proc/{pid}/stat").rpartition(") ")[2].split()
-    return fields[0], int(fields[15])
+    return Stat(fields[0], int(fields[15]), int(fields[36]))
 
 
 def asleep(pid: int) -> bool:
     """It is, and not on the way to it: a task that was preempted there is still queued."""
-    return stat(pid)[0] == "S" and calls.read(f"/proc/{pid}/wchan") not in ("", "0")
+    return stat(pid).state == "S" and calls.read(f"/proc/{pid}/wchan") not in ("", "0")
 
 
 def spin() -> NoReturn:
@@ -78,6 +94,11 @@ class Task:
         if pid:
             self._status = status
         return bool(pid)
+
+    @property
+    def ended(self) -> bool:
+        """Whether that has been seen."""
+        return self._status is not None
 
     def kill(self) -> None:
         """Unless it has ended."""

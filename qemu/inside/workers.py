@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import marshal
-import mmap
 import os
 import signal
 import time
@@ -16,20 +15,26 @@ from typing import NoReturn, Self
 
 from inside import calls, cgroup, ktap, lottery, sched
 from inside.ktap import Case
-from inside.task import WAIT_S, Task, asleep, spin
+from inside.task import WAIT_S, Task, asleep, shared, spin
 
 SIGMAS = 5.0
 """By how many standard deviations chance may move a share."""
-_WORKERS_MAX, _MUTEXES = 12, 3
+MUTEXES = 3
 
 
-class _Page(ctypes.Structure):
-    """What workers share: mutexes, and how many orders each has got and has done."""
+class _Mutexes(ctypes.Structure):
+    _fields_ = [("mutex", ctypes.c_uint32 * MUTEXES)]
+
+
+class _Words(ctypes.Structure):
+    """How many orders one has got and has done, what the last one found, and times [ns]."""
 
     _fields_ = [
-        ("mutex", ctypes.c_uint32 * _MUTEXES),
-        ("told", ctypes.c_uint32 * _WORKERS_MAX),
-        ("done", ctypes.c_uint32 * _WORKERS_MAX),
+        ("told", ctypes.c_uint32),
+        ("done", ctypes.c_uint32),
+        ("found", ctypes.c_int32),
+        ("looked", ctypes.c_uint64),
+        ("gap", ctypes.c_uint64),
     ]
 
 
@@ -49,6 +54,7 @@ def _fork_spinner() -> None:
 
 _ACTIONS: dict[str, Callable[..., object]] = {
     "": lambda: None,
+    "here": calls.here,
     "lock": calls.lock,
     "unlock": calls.unlock,
     "lend": sched.lend,
@@ -64,40 +70,52 @@ _ACTIONS: dict[str, Callable[..., object]] = {
 class Worker(Task):
     """One of them, in the class if it has tickets; it sleeps at first."""
 
-    def __init__(self, page: _Page, index: int, owned: int) -> None:
-        self._page, self._index, self._told = page, index, 0
+    def __init__(self, owned: int) -> None:
+        self.owned = owned
+        self._words = shared(_Words)
         super().__init__(self._obey)
         if owned:
             sched.join(self.pid, owned)
 
     def _obey(self) -> NoReturn:
-        done, spins = 0, False
+        words, spins = self._words, False
         while True:
-            while spins and self._page.told[self._index] <= done:
-                pass
+            while spins and words.told <= words.done:
+                self.look()
             action, spins, *args = marshal.loads(os.read(self._orders, calls.PIECE))
-            _ACTIONS[action](*args)
-            done += 1
-            self._page.done[self._index] = done
+            words.found = _ACTIONS[action](*args) or 0
+            words.done += 1
+
+    def look(self) -> None:
+        """What it does while it spins: it notes how long it did not run."""
+        now = time.monotonic_ns()
+        self._words.gap = max(self._words.gap, now - self._words.looked)
+        self._words.looked = now
+
+    def gap_s(self) -> float:
+        """The longest time for which it did not spin since it was told to."""
+        words, now = self._words, time.monotonic_ns()
+        return float(max(words.gap, now - words.looked)) / 1e9
 
     def tell(self, action: str = "", *args: int, spins: bool = True) -> None:
         """Let it do that, and then spin or sleep; returns at once."""
-        if not self._told:
+        if not self._words.told:
             self.release()
-        self._told += 1
+        self._words.gap, self._words.looked = 0, time.monotonic_ns()
         os.write(self._go, marshal.dumps((action, spins, *args)))
-        self._page.told[self._index] = self._told
+        self._words.told += 1
 
     def await_done(self) -> None:
         """What it was told last."""
-        self._expect(lambda: self._page.done[self._index] == self._told, "do what it was told")
+        self._expect(lambda: self._words.done == self._words.told, "do what it was told")
 
-    def act(self, action: str = "", *args: int, spins: bool = True) -> None:
-        """The same as tell(); returns when it is done, and asleep if it is to sleep."""
+    def act(self, action: str = "", *args: int, spins: bool = True) -> int:
+        """As tell(); returns what it found once that is done, and it asleep if it is to sleep."""
         self.tell(action, *args, spins=spins)
         self.await_done()
         if not spins:
             self.await_asleep()
+        return int(self._words.found)
 
     def await_asleep(self) -> None:
         """It is blocked."""
@@ -143,9 +161,9 @@ class Workers(list[Worker]):
         self.case = case
         self._groups = ExitStack()
         self._others = lottery.tickets()
-        page = _Page.from_buffer(mmap.mmap(-1, mmap.PAGESIZE))
-        self.mutex = [ctypes.addressof(page.mutex) + 4 * i for i in range(_MUTEXES)]
-        super().__init__(Worker(page, i, tickets) for i, tickets in enumerate(owned))
+        self._mutexes = shared(_Mutexes)
+        self.mutex = [ctypes.addressof(self._mutexes) + 4 * i for i in range(MUTEXES)]
+        super().__init__(map(Worker, owned))
 
     def __enter__(self) -> Self:
         return self
@@ -162,7 +180,9 @@ class Workers(list[Worker]):
     def spin(self) -> None:
         """All of them."""
         for worker in self:
-            worker.spin()
+            worker.tell()
+        for worker in self:
+            worker.await_done()
 
     def group(self, name: str, tickets: int = 0, above: str = cgroup.ROOT) -> str:
         """The path of a new cgroup, which is a currency if it has tickets."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* lottery-smp.c - the class on several CPUs: places, turns, shares. */
+/* lottery-smp.c - the class on several CPUs: turns and shares. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,27 +13,12 @@ struct group {
 	const char *name;
 	void (*run)(struct ktap *k);
 	void (*json)(void);
-	unsigned int cpus;
 };
 
 static const struct group groups[] = {
-	{ .name = "balance", .run = smp_balance, .cpus = SMP_CPUS_MIN },
-	{ .name = "affinity", .run = smp_affinity, .cpus = SMP_CPUS_MIN },
-	{ .name = "hotplug", .run = smp_hotplug, .cpus = SMP_CPUS_MIN },
-	{ .name = "turns", .run = smp_turns, .cpus = SMP_CPUS_MAX },
-	{
-		.name = "displacement",
-		.run = smp_displaced,
-		.json = smp_displaced_json,
-		.cpus = SMP_CPUS_MAX,
-	},
-	{
-		.name = "shares",
-		.run = smp_shares,
-		.json = smp_shares_json,
-		.cpus = SMP_CPUS_MAX,
-	},
-	{ .name = "core", .run = smp_core, .cpus = SMP_CPUS_MAX },
+	{ .name = "turns", .run = smp_turns },
+	{ .name = "displacement", .run = smp_displaced, .json = smp_displaced_json },
+	{ .name = "shares", .run = smp_shares, .json = smp_shares_json },
 };
 
 struct choice {
@@ -49,7 +34,7 @@ static void choose(struct choice *choice, char **names)
 
 	for (i = 0; i < ARRAY_SIZE(groups); i++) {
 		known[i] = groups[i].name;
-		choice->group[i] = !*names && groups[i].cpus == SMP_CPUS_MIN;
+		choice->group[i] = !*names;
 	}
 	known[i] = NULL;
 	for (; *names; names++)
@@ -65,7 +50,6 @@ static struct choice choice;
 
 static const struct opt rows[] = {
 	OPT(0, "--seconds", "S", NUMBER(smp.seconds, 1, 3600, 5), "of the longer tests (%d)"),
-	OPT(0, "--seed", "N", NUMBER(smp.random.state, 0, ~0ULL, 1), "of what is random (%d)"),
 	OPT(0, "--no-hotplug", NULL, SETS(smp.hotplug, false), "all CPUs stay online"),
 	OPT(0, "--json", NULL, FLAG(choice.json),
 	    "what was measured as JSON instead; not every group can"),
@@ -77,41 +61,27 @@ static const struct opts opts = {
 	.usage =
 "Usage: lottery-smp [options] [GROUP...]\n"
 "\n"
-"Test SCHED_LOTTERY on 2 to 4 CPUs, the first 4 of more. The output is KTAP. Needs\n"
-"root, and 4 CPUs for all groups but the first three. The sums of two CPUs may differ\n"
-"by the tickets of the greatest task and a sixteenth of the mean, at the latest 10\n"
-"seconds after a change. The groups, the first three by default:\n"
+"Test SCHED_LOTTERY on 4 CPUs, the first of more. The output is KTAP. Needs root. The\n"
+"groups, all by default:\n"
 "\n"
-"  balance         idle CPUs get work, the sums of tickets balance\n"
-"  affinity        affinity holds at all times, bound tasks share their CPU while\n"
-"                  others are busy, a real-time task drives a task to a free CPU\n"
-"  hotplug         CPUs go offline and come back\n"
 "  turns           nobody can make a turn last\n"
 "  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
 "  shares          several CPUs are shared as tickets say\n"
-"  core            so is a core of two threads under core scheduling\n"
 "\n",
 	.rows = rows,
 	.tail = TEST_TAIL,
 	.operands = OPERANDS_ANY,
 };
 
-static void find_cpus(const struct choice *choice)
+static void find_cpus(void)
 {
-	u64 allowed = affinity_of(0);
 	unsigned int i;
-	u32 cpu;
 
-	for (cpu = 0; cpu < CPUS_MAX && smp.count < SMP_CPUS_MAX; cpu++) {
-		if (!(allowed >> cpu & 1))
-			continue;
-		smp.cpu[smp.count++] = cpu;
-		smp.mask |= 1ULL << cpu;
-	}
-	for (i = 0; i < ARRAY_SIZE(groups); i++)
-		if (choice->group[i] && smp.count < groups[i].cpus)
-			die(EXIT_SKIPPED, "the group %s needs %u CPUs, there are %u",
-			    groups[i].name, groups[i].cpus, smp.count);
+	smp.count = allowed_cpus(smp.cpu, SMP_CPUS);
+	if (smp.count < SMP_CPUS)
+		die(EXIT_SKIPPED, "needs %u CPUs, there are %u", SMP_CPUS, smp.count);
+	for (i = 0; i < SMP_CPUS; i++)
+		smp.mask |= 1ULL << smp.cpu[i];
 }
 
 static void measure(const struct choice *choice)
@@ -147,7 +117,7 @@ int main(int argc, char **argv)
 		die(EXIT_FAILED, "be root: the tests take CPUs offline");
 	lottery_read(&state);
 	smp.tick_ns = state.tick_ns;
-	find_cpus(&choice);
+	find_cpus();
 	affinity_set(0, smp.mask);
 	become_launcher(LAUNCHER_PRIORITY);
 	if (smp.hotplug)

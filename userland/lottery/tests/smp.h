@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* smp.h - lottery-smp: where the class puts its tasks. */
+/* smp.h - lottery-smp: turns and shares of several CPUs. */
 #ifndef LOTTERY_SMP_H
 #define LOTTERY_SMP_H
 
 #include "crew.h"
 #include "ktap.h"
-#include "random.h"
 #include "types.h"
 
-#define SMP_CPUS_MIN	2U
-#define SMP_CPUS_MAX	4U
+#define SMP_CPUS	4U
 
 /* To start and to exit. */
 #define SMP_WAIT_NS	(60 * NSEC_PER_SEC)
 
-/* For the class to move tasks after something has changed. */
-#define SMP_MOVE_NS	(10 * NSEC_PER_SEC)
-
-/* Wait until it holds, so long; where bounds are off, as long as a start may take. */
-bool smp_moved(bool (*holds)(void *arg), void *arg);
-
 struct smp {
 	u64 mask;			/* the CPUs of the tests */
 	unsigned int count;
-	u32 cpu[SMP_CPUS_MAX];
+	u32 cpu[SMP_CPUS];
 	u32 seconds;			/* of the longer tests */
 	u64 tick_ns;
 	bool hotplug;
-	struct random random;
 };
 
 extern struct smp smp;
@@ -54,23 +45,10 @@ void fifo_start(struct crew *crew, CREW_FN((*fn)), u32 cpu);
 /* Kill all and wait until they have left the pools, too. */
 void herd_destroy(struct herd *h);
 
-/* Every hog that is alive gets ahead within SMP_MOVE_NS; fails the test. */
-bool expect_progress(struct ktap_case *t, struct herd *h);
-
-/* How many lottery tasks a CPU has; 0 when it is offline. */
-u64 tasks_on(u32 cpu);
-
-/* Within SMP_MOVE_NS every CPU of the tests has a lottery task. */
-bool every_cpu_has_work(void);
-
 /* The groups of tests, each a subtest of @k. */
-void smp_balance(struct ktap *k);
-void smp_affinity(struct ktap *k);
-void smp_hotplug(struct ktap *k);
 void smp_turns(struct ktap *k);
 void smp_displaced(struct ktap *k);
 void smp_shares(struct ktap *k);
-void smp_core(struct ktap *k);
 
 /* What is measured in two of them, as JSON. */
 void smp_displaced_json(void);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smp_common.c - lottery-smp: hogs that are lottery tasks. */
+/* smp_common.c - lottery-smp: hogs that are lottery tasks, and CPUs that are offline. */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "affinity.h"
 #include "args.h"
@@ -10,6 +12,7 @@
 #include "crew.h"
 #include "json.h"
 #include "lottery_sched.h"
+#include "procfs.h"
 #include "smp.h"
 
 struct smp smp;
@@ -62,11 +65,6 @@ void herd_release(struct herd *h)
 	crew_release(&h->crew);
 }
 
-bool smp_moved(bool (*holds)(void *arg), void *arg)
-{
-	return wait_until(holds, arg, bounds_on() ? SMP_MOVE_NS : SMP_WAIT_NS);
-}
-
 static bool has_left(void *arg)
 {
 	const struct herd *h = arg;
@@ -83,70 +81,34 @@ void herd_destroy(struct herd *h)
 		    tickets_in_pools());
 }
 
-/* The rounds of all hogs at some time. */
-struct marks {
-	const struct herd *herd;
-	u64 rounds[HERD_MAX];
-};
-
-static bool all_went_on(void *arg)
+static void online_path(char *path, size_t size, u32 cpu)
 {
-	const struct marks *m = arg;
+	snprintf(path, size, "/sys/devices/system/cpu/cpu%u/online", cpu);
+}
+
+int smp_set_online(u32 cpu, bool online)
+{
+	char path[64];
+
+	online_path(path, sizeof(path), cpu);
+	return write_text(path, online ? "1" : "0");
+}
+
+bool smp_can_unplug(u32 cpu)
+{
+	char path[64];
+
+	online_path(path, sizeof(path), cpu);
+	return !access(path, W_OK);
+}
+
+void smp_online_all(void)
+{
 	unsigned int i;
 
-	for (i = 0; i < m->herd->count; i++)
-		if (m->herd->crew.pid[i] &&
-		    load64(&m->herd->crew.page->slot[i].rounds) == m->rounds[i])
-			return false;
-	return true;
-}
-
-bool expect_progress(struct ktap_case *t, struct herd *h)
-{
-	struct marks m = { .herd = h };
-	unsigned int i;
-
-	for (i = 0; i < h->count; i++)
-		m.rounds[i] = load64(&h->crew.page->slot[i].rounds);
-	if (smp_moved(all_went_on, &m))
-		return true;
-	for (i = 0; i < h->count; i++)
-		expect(t, !h->crew.pid[i] ||
-		       load64(&h->crew.page->slot[i].rounds) != m.rounds[i],
-		       "task %u (pid %d, %u tickets) stands still", i + 1,
-		       h->crew.pid[i], h->tickets[i]);
-	return false;
-}
-
-u64 tasks_on(u32 cpu)
-{
-	const struct lottery_cpu *line;
-	struct lottery_state state;
-
-	lottery_read(&state);
-	line = lottery_find(&state, cpu);
-	return line ? line->tasks : 0;
-}
-
-static bool work_everywhere(void *arg)
-{
-	const struct lottery_cpu *line;
-	struct lottery_state state;
-	unsigned int i;
-
-	(void)arg;
-	lottery_read(&state);
-	for (i = 0; i < smp.count; i++) {
-		line = lottery_find(&state, smp.cpu[i]);
-		if (!line || !line->tasks)
-			return false;
-	}
-	return true;
-}
-
-bool every_cpu_has_work(void)
-{
-	return smp_moved(work_everywhere, NULL);
+	for (i = 0; i < smp.count; i++)
+		if (smp_can_unplug(smp.cpu[i]))
+			smp_set_online(smp.cpu[i], true);
 }
 
 void smp_json(const char *name, unsigned int task, u32 tickets, double due_pct,

@@ -17,14 +17,6 @@
  */
 #define SETTLE_NS	(500 * NSEC_PER_MSEC)
 
-static u64 pulse_rest(struct crew_slot *slot)
-{
-	futex_set(&slot->resting, 1);
-	futex_await(&slot->rest, 0, 0);
-	store(&slot->resting, 0);
-	return load64(&slot->work_ns);
-}
-
 static u32 guard_of(u32 mark, u32 cpu)
 {
 	return mark << 8 | cpu;
@@ -56,16 +48,8 @@ CREW_FN(pulse)
 		store64(&slot->look_ns, thread_cpu_ns());
 		store64(&slot->finish_ns, now);
 		store64(&slot->rounds, slot->rounds + 1);
-		if (load(&slot->rest))
-			last = pulse_rest(slot);
 	}
 	return 0;
-}
-
-void pulse_wake(struct crew *crew, unsigned int i)
-{
-	store64(&crew->page->slot[i].work_ns, now_ns());
-	hog_wake(crew, i);
 }
 
 void pulse_reset(struct crew *crew, unsigned int count)

@@ -14,13 +14,9 @@
 /*
  * A CREW_FN, a hog. In its slot: value is the longest time between two looks at the
  * clock since mark was changed, guard tells the mark that this is of and its CPU,
- * finish_ns is the last look, look_ns its CPU time at that. It rests as hog() does, and
- * work_ns is when it was woken.
+ * finish_ns is the last look, look_ns its CPU time at that.
  */
 CREW_FN(pulse);
-
-/* Wake it, so that it waits from now on. */
-void pulse_wake(struct crew *crew, unsigned int i);
 
 /* Forget the gaps of all of the first @count. */
 void pulse_reset(struct crew *crew, unsigned int count);

@@ -154,12 +154,9 @@ def _currency() -> Boot:
 
 def _smp(pool: str, seconds: int) -> Boot:
     machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    program = ("lottery-smp", "--ktap", "--seconds")
-    return Boot(
-        f"lottery-smp-{pool}",
-        machine.with_append(f"lottery_pool={pool}"),
-        (Program("lottery-smp", (*program, str(seconds)), 180, short=(*program, "2")),),
-    )
+    args = ("lottery-smp", "--seconds", str(seconds))
+    entry = inside(*args, timeout_s=180, short=("--seconds", "2"))
+    return Boot(f"lottery-smp-{pool}", machine.with_append(f"lottery_pool={pool}"), (entry,))
 
 
 def _bounds() -> Boot:
@@ -190,7 +187,8 @@ def _displaced() -> Boot:
 def _core() -> Boot:
     """The same on the threads of a core, under core scheduling."""
     machine = Machine(cpus=4, accel="icount", icount_shift=SHARE_SHIFT, root=False)
-    return Boot("lottery-core", replace(machine, devices=THREADS), (_group("core"),))
+    entry = replace(inside("lottery-core", timeout_s=180), name="core", debug=False)
+    return Boot("lottery-core", replace(machine, devices=THREADS), (entry,))
 
 
 def _group(name: str) -> Program:
