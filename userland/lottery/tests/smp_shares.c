@@ -20,7 +20,7 @@
 #include "lottery_sched.h"
 #include "procfs.h"
 #include "smp_pulse.h"
-#include "smp_waterfill.h"
+#include "waterfill.h"
 
 #define SIGMAS		5.7
 #define ROUNDING	0.000001
@@ -87,14 +87,17 @@ static u64 migrations(const struct herd *h)
 	return sum;
 }
 
-static void fill_due(struct shares *s)
+/* @cpus: a bit for each, and each task may use all of them. */
+static void fill_due(struct shares *s, u64 cpus)
 {
-	double tickets[TASKS_MAX];
+	struct waterfill_task tasks[TASKS_MAX];
 	unsigned int i;
 
 	for (i = 0; i < s->count; i++)
-		tickets[i] = s->tickets[i];
-	waterfill(tickets, s->count, smp.count, s->due);
+		tasks[i] = (struct waterfill_task){ .cpus = cpus, .tickets = s->tickets[i] };
+	waterfill(tasks, s->count, cpus);
+	for (i = 0; i < s->count; i++)
+		s->due[i] = tasks[i].share;
 }
 
 /* The launcher sleeps all the time. */
@@ -104,7 +107,7 @@ static void measure(struct shares *s)
 	unsigned int i;
 	struct herd h;
 
-	fill_due(s);
+	fill_due(s, smp.mask);
 	herd_create(&h);
 	for (i = 0; i < s->count; i++)
 		herd_add_fn(&h, pulse, NULL, s->tickets[i], smp.mask);
@@ -196,24 +199,28 @@ void smp_shares_json(void)
 static void water_fills(struct ktap_case *t)
 {
 	static const struct {
-		unsigned int cpus, count;
-		double tickets[5], share[5];
+		u64 cpus;
+		unsigned int count;
+		u32 tickets[5];
+		double share[5];
 	} cases[] = {
-		{ 4, 5, { 4, 1, 1, 1, 1 }, { 1, 0.75, 0.75, 0.75, 0.75 } },
-		{ 2, 3, { 1, 1, 2 }, { 0.5, 0.5, 1 } },
-		{ 2, 3, { 1, 1, 100 }, { 0.5, 0.5, 1 } },
-		{ 3, 4, { 1, 9, 90, 900 }, { 0.1, 0.9, 1, 1 } },
-		{ 4, 2, { 1, 3 }, { 1, 1 } },
-		{ 1, 2, { 1, 3 }, { 0.25, 0.75 } },
+		{ 0xf, 5, { 4, 1, 1, 1, 1 }, { 1, 0.75, 0.75, 0.75, 0.75 } },
+		{ 0x3, 3, { 1, 1, 2 }, { 0.5, 0.5, 1 } },
+		{ 0x3, 3, { 1, 1, 100 }, { 0.5, 0.5, 1 } },
+		{ 0x7, 4, { 1, 9, 90, 900 }, { 0.1, 0.9, 1, 1 } },
+		{ 0xf, 2, { 1, 3 }, { 1, 1 } },
+		{ 0x1, 2, { 1, 3 }, { 0.25, 0.75 } },
 	};
-	double share[5];
 	unsigned int c, i;
 
 	for (c = 0; c < ARRAY_SIZE(cases); c++) {
-		waterfill(cases[c].tickets, cases[c].count, cases[c].cpus, share);
-		for (i = 0; i < cases[c].count; i++)
-			expect(t, fabs(share[i] - cases[c].share[i]) < ROUNDING,
-			       "case %u, task %u: %f, wanted %f", c + 1, i + 1, share[i],
+		struct shares s = { .count = cases[c].count };
+
+		memcpy(s.tickets, cases[c].tickets, sizeof(cases[c].tickets));
+		fill_due(&s, cases[c].cpus);
+		for (i = 0; i < s.count; i++)
+			expect(t, fabs(s.due[i] - cases[c].share[i]) < ROUNDING,
+			       "case %u, task %u: %f, wanted %f", c + 1, i + 1, s.due[i],
 			       cases[c].share[i]);
 	}
 }
