@@ -10,9 +10,10 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from lab.report.charts import figures_of, lines, save_all
 from lab.report.goals import find, format_table
 from lab.report.records import Param, Record, read_csv, read_json, write_text
-from lab.report.sheet import INK, MUTED, Caption, Sheet
+from lab.report.sheet import INK, MUTED, Sheet
 from lab.subjects.ipc.metrics import CYCLES, STATS, Bucket
 from lab.subjects.ipc.reference import CYCLE_TABLES, TABLE, in_cycles
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 HISTOGRAM = "#9db8d2"
 NORMAL = "#c0392b"
 LOGNORMAL = "#2b6cb0"
-COLOURS = {"other": "#2b6cb0", "rr:90": "#c0392b", "fifo": "#d68910", "lottery": "#1e8449"}
+FIGURES, LOOKS = (drawn := figures_of(__file__)).figures, drawn.looks
 OUTERMOST = 0.995
 """What is drawn of a histogram; the fits are those of all samples."""
+OUTER = 1000 * (1 - OUTERMOST)
 BARS = 60
 SHOWN = ("zmq-ipc", "semaphore")
 BESIDE = ("zmq-inproc", "zmq-ipc")
@@ -87,19 +89,13 @@ def figure_1(mechanism: str, buckets: Sequence[Bucket]) -> Sheet:
     """A histogram with both fits."""
     normal, logs = distributions(buckets)
     far = (distance(buckets, normal, False), distance(buckets, logs, True))
-    better = "log-normal" if far[1] < far[0] else "normal"
-    count = sum(bucket.count for bucket in buckets)
-    sheet = Sheet(
-        Caption(
-            f"Figure 1: latency of {mechanism}, and two models of it",
-            f"host, SCHED_OTHER, all of {count:,} samples fitted, drawn without the outermost "
-            f"{1000 * (1 - OUTERMOST):.0f} in 1000 on each side",
-            "Latencies are skewed to the right, so that a normal distribution is no good model; "
-            "a log-normal one, the product of many influences, is better.",
-            f"The {better} distribution is closer: the greatest difference from the samples is "
-            f"{far[0]:.2f} for the normal and {far[1]:.2f} for the log-normal one. Neither knows "
-            "of the few samples that waited for a CPU.",
-        )
+    sheet = FIGURES["histogram"].sheet(
+        mechanism=mechanism,
+        count=sum(bucket.count for bucket in buckets),
+        outer=OUTER,
+        better="log-normal" if far[1] < far[0] else "normal",
+        normal=far[0],
+        logs=far[1],
     )
     _draw_histogram(sheet.axes, buckets, (normal, logs))
     return sheet
@@ -110,18 +106,8 @@ def figure_2(histograms: Mapping[str, Sequence[Bucket]]) -> Sheet | None:
     if not all(name in histograms for name in BESIDE):
         return None
     fits = {name: distributions(histograms[name]) for name in BESIDE}
-    far = {name: distance(histograms[name], fits[name][1], True) for name in BESIDE}
-    sheet = Sheet(
-        Caption(
-            "Figure 2: two threads of one process (inproc) beside two processes (ipc)",
-            "host, SCHED_OTHER; drawn without the outermost "
-            f"{1000 * (1 - OUTERMOST):.0f} in 1000 on each side",
-            "ipc (right) is closer to the log-normal distribution than inproc (left), with fewer "
-            "samples that are far smaller or far greater.",
-            "The greatest difference from the fitted log-normal distribution is "
-            f"{far[BESIDE[0]]:.2f} for inproc and {far[BESIDE[1]]:.2f} for ipc.",
-        )
-    )
+    far = [distance(histograms[name], fits[name][1], True) for name in BESIDE]
+    sheet = FIGURES["inproc-ipc"].sheet(outer=OUTER, inproc=far[0], ipc=far[1])
     sheet.axes.set_axis_off()
     for column, name in enumerate(BESIDE):
         panel = sheet.axes.inset_axes((0.53 * column, 0.0, 0.47, 0.94))
@@ -149,21 +135,21 @@ def _draw_histogram(
     starts = [math.exp(edge) for edge in edges]
     widths = [two - one for one, two in pairwise(starts)]
     axes.bar(starts[:-1], heights, widths, align="edge", color=HISTOGRAM, label="measured")
-    points = [edges[0] + (edges[-1] - edges[0]) * i / 400 for i in range(401)]
-    axes.set_xscale("log")
+    logarithms = [edges[0] + (edges[-1] - edges[0]) * i / 400 for i in range(401)]
     normal, logs = fits
     # a density per factor e, like the bars
-    curve = [normal.pdf(math.exp(x)) * math.exp(x) for x in points]
-    axes.plot([math.exp(x) for x in points], curve, color=NORMAL, label="normal")
-    curve = [logs.pdf(x) for x in points]
-    axes.plot([math.exp(x) for x in points], curve, color=LOGNORMAL, label="log-normal")
-    axes.set_xlabel("ns")
-    ticks = _round_numbers(starts[0], starts[-1])
+    curves = {
+        "normal": {math.exp(x): normal.pdf(math.exp(x)) * math.exp(x) for x in logarithms},
+        "log-normal": {math.exp(x): logs.pdf(x) for x in logarithms},
+    }
+    looks = {"normal": {"color": NORMAL}, "log-normal": {"color": LOGNORMAL}}
+    lines(axes, curves, looks)
+    ends = (starts[0], starts[-1])
+    ticks = _round_numbers(*ends)
+    axes.set(xscale="log", xlabel="ns")
     axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks], fontsize=8)
     axes.set_xticks([], minor=True)
-    axes.set_yticks([])
-    axes.set_xlim(starts[0], starts[-1])
-    axes.set_ylim(0, 1.15 * max(heights))
+    axes.set(xlim=ends, yticks=[], ylim=(0, 1.15 * max(heights)))
     axes.legend(loc="upper right", frameon=False, labelcolor=INK)
 
 
@@ -197,72 +183,47 @@ def table_5(records: Sequence[Record]) -> Sheet | None:
     here = _stats(records, where="host", load="none", policy="other")
     if not here:
         return None
-    names = _order(list(here))
-    sheet = Sheet(
-        Caption(
-            "Table 5: latency by mechanism",
-            "dot: mean, stroke: median, line: 1 % to 99 % quantile; SCHED_OTHER; the reference's "
-            "Ryzen 7 7700X",
-            "200 means of a million messages each, SCHED_RR 90 where it spins or waits for "
-            "semaphores: its quantiles are those of means.",
-            f"Quantiles are those of single messages. {_containers(here)}",
-        )
-    )
+    names = list(reversed(_order(list(here))))
+    sheet = FIGURES["mechanisms"].sheet(containers=_containers(here))
     axes = sheet.axes
-    for place, name in enumerate(reversed(names)):
-        own = here[name]
-        axes.plot([own["p1"], own["p99"]], [place + 0.15] * 2, color=LOGNORMAL, linewidth=3)
-        axes.plot([own["mean"]], [place + 0.15], "o", color=LOGNORMAL)
+    for place, name in enumerate(names):
+        own, line = here[name], TABLE.get(name)
+        _range(axes, place + 0.15, (own["p1"], own["mean"], own["p99"]), LOGNORMAL)
         axes.plot([own["p50"]], [place + 0.15], "|", color=INK, markersize=11, zorder=3)
-        if name in TABLE:
-            line = TABLE[name]
-            axes.plot([line.p1, line.p99], [place - 0.15] * 2, color=MUTED, linewidth=3)
-            axes.plot([line.mean], [place - 0.15], "o", color=MUTED)
-    axes.set_xscale("log")
-    axes.set_yticks(range(len(names)), list(reversed(names)), fontsize=7.5)
-    axes.set_xlabel("ns (blue: here, grey: reference)")
+        if line:
+            _range(axes, place - 0.15, (line.p1, line.mean, line.p99), MUTED)
+    axes.set_yticks(range(len(names)), names, fontsize=7.5)
     axes.grid(visible=False, axis="y")
-    axes.set_position((0.2, 0.3, 0.76, 0.555))
     return sheet
+
+
+def _range(axes: Axes, at: float, values: tuple[float, float, float], colour: str) -> None:
+    low, mean, high = values
+    axes.plot([low, high], [at] * 2, color=colour, linewidth=3)
+    axes.plot([mean], [at], "o", color=colour)
 
 
 def policies(records: Sequence[Record]) -> Sheet | None:
     """What the policies do in the guest, alone and beside hogs."""
-    places = {
-        load: {
-            policy: _stats(records, where="guest", load=load, policy=policy) for policy in COLOURS
-        }
+    found = {
+        (policy, load): _stats(records, where="guest", load=load, policy=policy)
+        for policy in LOOKS
         for load in ("none", "hogs")
     }
-    names = _order(
-        sorted({name for by in places.values() for found in by.values() for name in found})
-    )
+    names = _order(sorted({name for of in found.values() for name in of}))
     if not names:
         return None
-    sheet = Sheet(
-        Caption(
-            "Scheduling policies: median and 99 % quantile",
-            "guest, virtual time, 8 ns an instruction; circles: alone, squares: beside a hog a CPU",
-            "The reference measured under SCHED_RR 90 only, on an idle machine.",
-            "Marks are medians, lines reach to the 99 % quantile. What a real-time policy keeps "
-            "beside a hog, and what the others lose now and then, is the height of the lines.",
-        )
-    )
+    sheet = FIGURES["policies"].sheet()
     axes = sheet.axes
-    for column, (policy, colour) in enumerate(COLOURS.items()):
+    for column, (policy, look) in enumerate(LOOKS.items()):
         for row, (load, marker) in enumerate((("none", "o"), ("hogs", "s"))):
-            found = places[load][policy]
-            for place, name in enumerate(names):
-                if name not in found:
-                    continue
+            for name, own in found[policy, load].items():
+                place = names.index(name)
                 x = place + (column - 1.5) * 0.2 + (row - 0.5) * 0.08
                 label = policy if place == 0 and row == 0 else None
-                axes.plot([x, x], [found[name]["p50"], found[name]["p99"]], color=colour, lw=1)
-                axes.plot([x], [found[name]["p50"]], marker, color=colour, ms=3.5, label=label)
-    axes.set_yscale("log")
+                axes.plot([x, x], [own["p50"], own["p99"]], lw=1, **look)
+                axes.plot([x], [own["p50"]], marker, ms=3.5, label=label, **look)
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right", fontsize=7)
-    axes.set_ylabel("ns")
-    axes.set_position((0.11, 0.36, 0.85, 0.5))
     sheet.legend()
     return sheet
 
@@ -291,7 +252,7 @@ def table_text(records: Sequence[Record]) -> str:
     """The tables of the reference, for each place and policy that was measured."""
     parts = [cycles_text(records)]
     for where, load in PLACES:
-        for policy in COLOURS:
+        for policy in LOOKS:
             found = _stats(records, where=where, load=load, policy=policy)
             if not found:
                 continue
@@ -317,19 +278,18 @@ def _histograms(path: Path) -> Mapping[str, list[Bucket]]:
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
-    written: list[Path] = []
     histograms = _histograms(results / f"{stem}-histograms.csv")
-    for mechanism in SHOWN:
-        if mechanism in histograms:
-            sheet = figure_1(mechanism, histograms[mechanism])
-            written += sheet.save(plots, f"{stem}-histogram-{mechanism}")
-    for made, name in (
-        (figure_2(histograms), "inproc-ipc"),
-        (table_5(records), "mechanisms"),
-        (policies(records), "policies"),
-    ):
-        if made:
-            written += made.save(plots, f"{stem}-{name}")
+    sheets: dict[str, Sheet | None] = {
+        f"histogram-{mechanism}": figure_1(mechanism, histograms[mechanism])
+        for mechanism in SHOWN
+        if mechanism in histograms
+    }
+    sheets |= {
+        "inproc-ipc": figure_2(histograms),
+        "mechanisms": table_5(records),
+        "policies": policies(records),
+    }
+    written = save_all(sheets, plots, stem)
     tables = plots / f"{stem}-tables.txt"
     write_text(tables, table_text(records))
     return [*written, tables]

@@ -1,33 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of the reference and of the paper behind it, drawn from records and raw tables."""
+"""Figures of the reference, and 6 and 8 of Waldspurger and Weihl (1994)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from lab import LabError
+from lab.report.charts import Look, figures_of, lines, note, plain_numbers, save_all
 from lab.report.goals import find
 from lab.report.records import Record, read_csv, read_json
-from lab.report.sheet import INK, MUTED, Caption, Sheet
+from lab.report.sheet import INK, MUTED, Sheet
 from lab.report.stats import rank_correlation
 from lab.subjects.lottery.goals import STAIRCASE
+from lab.subjects.lottery.law import at_the_end, shares
 from lab.subjects.lottery.output import MonteCarloRow, ShareRow, ViewersRow
-from lab.subjects.lottery.paper import montecarlo, viewers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 R = TypeVar("R")
 
-COLOURS = {"list": "#2b6cb0", "rbtree": "#c0392b", "sums": "#2f855a"}
-"""As in the reference: the list is blue, the red-black tree is red. Ours is green."""
-LABELS = {"list": "linked list", "rbtree": "red-black tree", "sums": "tree of sums"}
-MARKERS = {"list": "o", "rbtree": "s", "sums": "^"}
+DRAWN = figures_of(__file__)
+LOOKS, FIGURES = DRAWN.looks, DRAWN.figures
+COLOURS = ("#2b6cb0", "#c0392b", "#2f855a", "#b7791f", "#6b46c1", "#2c7a7b")
+"""Of the first task, the second ..., and again from the start."""
 
 
 @dataclass(frozen=True)
@@ -52,65 +50,20 @@ def bounds(record: Record) -> tuple[float, float]:
     return record.value - record.spread, record.value + record.spread
 
 
-def _plot_curve(axes: Axes, points: Mapping[int, Record], variant: str) -> None:
-    """Means with a band from the least to the greatest run."""
-    tasks = list(points)
-    low, high = zip(*(bounds(record) for record in points.values()), strict=True)
-    axes.fill_between(tasks, low, high, color=COLOURS[variant], alpha=0.15, linewidth=0)
-    axes.plot(
-        tasks,
-        [record.value for record in points.values()],
-        color=COLOURS[variant],
-        marker=MARKERS[variant],
-        label=LABELS[variant],
-    )
-
-
-def _task_axis(axes: Axes, tasks: Sequence[int]) -> None:
-    """A logarithmic axis that names the sizes that were measured."""
-    axes.set_xscale("log")
-    axes.set_xticks(list(tasks), [f"{count:,}" for count in tasks])
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel("tasks at the start (one long to nine short)")
-
-
-def _plain_log_axis(axes: Axes) -> None:
-    """A logarithmic y axis with plain numbers at 1, 2 and 5 of every decade."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.yaxis.set_minor_locator(NullLocator())
-
-
 def figure_1(finishers: Sequence[Finisher]) -> Sheet:
     """Tickets against completion order."""
     order = [task.order for task in finishers]
     tickets = [task.tickets for task in finishers]
     rho = rank_correlation([float(value) for value in tickets], [float(value) for value in order])
-    caption = Caption(
-        "Figure 1: tickets against completion order",
-        f"{len(order)} compute-bound tasks released at once on one CPU; first finisher on the left",
-        "A noisy descending staircase: tasks with many tickets finish relatively early, those "
-        "with the fewest last; some with few tickets finish before others with more, because "
-        "the draw is random.",
-        f"{'The same staircase' if rho <= STAIRCASE else 'No clear staircase'}: the rank "
-        f"correlation of tickets and completion order is {rho:.2f} (-1 is a perfect staircase, "
-        "drawn in grey; 0 is none).",
-    )
-    sheet = Sheet(caption)
-    perfect = sorted(tickets, reverse=True)
-    sheet.axes.step(
-        sorted(order), perfect, where="mid", color=MUTED, alpha=0.6, linewidth=1.2, zorder=1
-    )
-    sheet.axes.vlines(order, 0, tickets, color=COLOURS["rbtree"], alpha=0.25, linewidth=1)
-    sheet.axes.plot(order, tickets, "o", color=COLOURS["rbtree"], markersize=4.5)
-    sheet.axes.grid(visible=False, axis="x")
-    sheet.axes.set_xlabel("completion order")
-    sheet.axes.set_ylabel("tickets")
-    sheet.axes.set_xlim(0, max(order) + 1)
-    sheet.axes.set_ylim(0, max(tickets) * 1.06)
+    verdict = "The same staircase" if rho <= STAIRCASE else "No clear staircase"
+    axes = (sheet := FIGURES["figure-1"].sheet(tasks=len(order), verdict=verdict, rho=rho)).axes
+    colour = LOOKS["rbtree"]["color"]
+    perfect: Look = {"where": "mid", "color": MUTED, "alpha": 0.6, "linewidth": 1.2, "zorder": 1}
+    axes.step(sorted(order), sorted(tickets, reverse=True), **perfect)
+    axes.vlines(order, 0, tickets, color=colour, alpha=0.25, linewidth=1)
+    axes.plot(order, tickets, "o", color=colour, markersize=4.5)
+    axes.grid(visible=False, axis="x")
+    axes.set(xlim=(0, max(order) + 1), ylim=(0, max(tickets) * 1.06))
     return sheet
 
 
@@ -120,23 +73,21 @@ def _quotients(records: Sequence[Record], metric: str) -> dict[int, float]:
     return {count: tree[count].value / line[count].value for count in tree if count in line}
 
 
-def _runs(records: Sequence[Record], metric: str) -> str:
-    """How many runs are behind the points of a curve."""
-    counts = sorted({record.n for record in find(records, metric)})
-    return f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
-
-
-def _pools_sheet(records: Sequence[Record], metric: str, caption: Caption, label: str) -> Sheet:
-    """A sheet with the curve of each measured pool over the number of tasks."""
-    sheet = Sheet(caption)
-    sizes: set[int] = set()
-    for variant in COLOURS:
-        points = curve(records, metric, variant)
-        if points:
-            sizes.update(points)
-            _plot_curve(sheet.axes, points, variant)
-    _task_axis(sheet.axes, sorted(sizes))
-    sheet.axes.set_ylabel(label)
+def _pools_sheet(records: Sequence[Record], metric: str, name: str, **words: object) -> Sheet:
+    """The curve of each measured pool over the number of tasks, in a band of all runs."""
+    runs = sorted({record.n for record in find(records, metric)})
+    said = " to ".join(dict.fromkeys(map(str, (runs[0], runs[-1]))))
+    sheet = FIGURES[name].sheet(runs=f"n = {said}", **words)
+    found = {pool: points for pool in LOOKS if (points := curve(records, metric, pool))}
+    for pool, points in found.items():
+        low, high = zip(*map(bounds, points.values()), strict=True)
+        band: Look = {"color": LOOKS[pool]["color"], "alpha": 0.15, "linewidth": 0}
+        sheet.axes.fill_between(list(points), low, high, **band)
+    values = {p: {n: record.value for n, record in of.items()} for p, of in found.items()}
+    lines(sheet.axes, values, LOOKS)
+    sizes = sorted({size for points in found.values() for size in points})
+    sheet.axes.set_xticks(sizes, [f"{count:,}" for count in sizes])
+    sheet.axes.set_xticks([], minor=True)
     sheet.legend()
     return sheet
 
@@ -145,17 +96,9 @@ def figure_2(records: Sequence[Record]) -> Sheet:
     """Mean time of an enqueue against the number of tasks."""
     quotients = _quotients(records, "enqueue_ns")
     most = max(quotients)
-    caption = Caption(
-        "Figure 2: mean time of an enqueue",
-        f"virtual time, 1 ns an instruction; {_runs(records, 'enqueue_ns')} runs a point, "
-        "band from least to greatest",
-        "The tree does very poorly with many tasks: it rebalances and recomputes every partial "
-        "total after each insertion, while the list only links the task.",
-        f"Rotations keep the subtree sums, O(log n): at {most:,} tasks the tree's enqueue takes "
-        f"{quotients[most]:.2f} x the list's, {'within' if quotients[most] <= 4 else 'beyond'} "
-        "the goal of 4 x.",
-    )
-    sheet = _pools_sheet(records, "enqueue_ns", caption, "ns per enqueue")
+    verdict = "within" if quotients[most] <= 4 else "beyond"
+    words = {"most": most, "quotient": quotients[most], "verdict": verdict}
+    sheet = _pools_sheet(records, "enqueue_ns", "figure-2", **words)
     sheet.axes.set_ylim(bottom=0)
     return sheet
 
@@ -173,29 +116,17 @@ def _crossing(quotients: Mapping[int, float]) -> str:
 def figure_3(records: Sequence[Record]) -> Sheet:
     """Enqueue, dequeue and draw together against the number of tasks."""
     quotients = _quotients(records, "cycle_ns")
-    most = max(quotients)
-    caption = Caption(
-        "Figure 3: enqueue + dequeue + draw",
-        f"sum of the three means, virtual time; {_runs(records, 'cycle_ns')} runs a point; "
-        "numbers: list / red-black tree",
-        "With few tasks the list is better, with many the tree: its draw is O(log n) and makes "
-        "up for its costly enqueue, while the list's cost sky-rockets.",
-        f"{_crossing(quotients)}. The list's cycle takes {1 / quotients[most]:.3g} x the tree's at "
-        f"{most:,} tasks, {1 / quotients[min(quotients)]:.2f} x at {min(quotients):,}.",
-    )
-    sheet = _pools_sheet(records, "cycle_ns", caption, "ns per cycle")
-    _plain_log_axis(sheet.axes)
+    least, most = min(quotients), max(quotients)
+    ends = {"at_least": 1 / quotients[least], "at_most": 1 / quotients[most]}
+    words = {"crossing": _crossing(quotients), "least": least, "most": most, **ends}
+    sheet = _pools_sheet(records, "cycle_ns", "figure-3", **words)
+    plain_numbers(sheet.axes.yaxis)
     curves = [curve(records, "cycle_ns", variant) for variant in ("list", "rbtree")]
     for count, quotient in quotients.items():
-        sheet.axes.annotate(
-            f"{1 / quotient:.{1 if quotient < 0.1 else 2}f} x",
-            (count, max(points[count].value for points in curves)),
-            xytext=(-3, 9),
-            textcoords="offset points",
-            ha="right" if quotient < 0.5 else "center",
-            fontsize=8.5,
-            color=INK,
-        )
+        text = f"{1 / quotient:.{1 if quotient < 0.1 else 2}f} x"
+        place = (count, max(points[count].value for points in curves))
+        side = "right" if quotient < 0.5 else "center"
+        note(sheet.axes, text, place, (-3, 9), ha=side, color=INK)
     sheet.axes.margins(y=0.14)
     return sheet
 
@@ -218,46 +149,85 @@ def figure_shares(rows: Sequence[ShareRow]) -> Sheet:
     """Draws won against those that the tickets promise."""
     promised = [100 * row.tickets / row.total for row in rows]
     won = [100 * row.wins / row.lotteries for row in rows]
-    worst = max(abs(row.sigma_error) for row in rows)
-    caption = Caption(
-        "Shares against tickets",
-        f"{len(rows)} tasks of {len({row.case for row in rows})} cases, virtual time",
-        "Tasks get the CPU in proportion to their tickets on average; it was not measured.",
-        f"At most {max(abs(a - b) for a, b in zip(promised, won, strict=True)):.2f} percentage "
-        f"points from what the tickets promise (grey), {worst:.1f} standard deviations of a "
-        "fair draw.",
+    sheet = FIGURES["shares"].sheet(
+        tasks=len(rows),
+        cases=len({row.case for row in rows}),
+        points=max(abs(a - b) for a, b in zip(promised, won, strict=True)),
+        sigma=max(abs(row.sigma_error) for row in rows),
     )
-    sheet = Sheet(caption)
     sheet.axes.plot([0, 100], [0, 100], color=MUTED, linewidth=1.2)
-    sheet.axes.plot(promised, won, "o", color=COLOURS["sums"])
-    sheet.axes.set_xlabel("% of the tickets")
-    sheet.axes.set_ylabel("% of the draws")
-    sheet.axes.set_xlim(0, 100)
-    sheet.axes.set_ylim(0, 100)
+    sheet.axes.plot(promised, won, "o", color=LOOKS["sums"]["color"])
+    return sheet
+
+
+def _over_time(sheet: Sheet, curves: Mapping[str, Mapping[float, float]]) -> None:
+    """Curves of what only rises."""
+    looks = {name: {"color": COLOURS[n % len(COLOURS)]} for n, name in enumerate(curves)}
+    lines(sheet.axes, curves, looks)
+    sheet.axes.set(xlim=(0, None), ylim=(0, None))
+    sheet.legend()
+
+
+def montecarlo(rows: Sequence[MonteCarloRow]) -> Sheet:
+    """Cumulative trials of integrations that began one after the other."""
+    ends = at_the_end(rows)
+    made = [end.made for end in ends]
+    seconds = rows[-1].time_ms / 1000
+    told, due = (
+        ", ".join(f"{number / 1e6:.1f}" for number in numbers)
+        for numbers in (made, [end.due for end in ends])
+    )
+    words = {"made": told, "due": due, "ratio": max(made) / min(made)}
+    sheet = FIGURES["montecarlo"].sheet(seconds=seconds, **words)
+    look_ms = rows[1].time_ms - rows[0].time_ms
+    curves: dict[str, dict[float, float]] = {}
+    for row in rows:
+        points = curves.setdefault(f"integration {row.task}", {(row.time_ms - look_ms) / 1000: 0.0})
+        points[row.time_ms / 1000] = row.trials / 1e6
+    at = [seconds] * len(ends)
+    sheet.axes.plot(at, [end.due / 1e6 for end in ends], "_", color=MUTED, markersize=14)
+    _over_time(sheet, curves)
+    return sheet
+
+
+def viewers(rows: Sequence[ViewersRow]) -> Sheet:
+    """Cumulative frames of viewers whose tickets change."""
+    told = []
+    for phase, parts in shares(rows).items():
+        slowest = min(part.frames for part in parts)
+        tickets = ":".join(str(part.tickets) for part in parts)
+        rates = ":".join(f"{part.frames / slowest:.2f}" for part in parts)
+        told.append(f"{rates} {phase} ({tickets})")
+    sheet = FIGURES["viewers"].sheet(rates=", and ".join(told))
+    curves: dict[str, dict[float, float]] = {}
+    for row in rows:
+        curves.setdefault(f"viewer {row.letter}", {})[row.time_ms / 1000] = row.frames
+    change = max(row.time_ms for row in rows if row.phase == rows[0].phase)
+    sheet.axes.axvline(change / 1000, color=MUTED, linestyle=":", linewidth=1.2)
+    _over_time(sheet, curves)
     return sheet
 
 
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
-    written: list[Path] = []
     tables = {
-        name: results / f"{stem}-{name}.csv" for name in ("fair", "share", "montecarlo", "viewers")
+        name: path
+        for name in ("fair", "share", "montecarlo", "viewers")
+        if (path := results / f"{stem}-{name}.csv").exists()
     }
-    if tables["fair"].exists():
-        finishers = _first_run(Finisher, tables["fair"])
-        written += figure_1(finishers).save(plots, f"{stem}-figure-1")
+    sheets: dict[str, Sheet] = {}
+    if "fair" in tables:
+        sheets["figure-1"] = figure_1(_first_run(Finisher, tables["fair"]))
     if _quotients(records, "enqueue_ns"):
-        written += figure_2(records).save(plots, f"{stem}-figure-2")
+        sheets["figure-2"] = figure_2(records)
     if _quotients(records, "cycle_ns"):
-        written += figure_3(records).save(plots, f"{stem}-figure-3")
-    if tables["share"].exists():
-        shares = _typed(ShareRow, tables["share"], read_csv(tables["share"]))
-        written += figure_shares(shares).save(plots, f"{stem}-shares")
-    if tables["montecarlo"].exists():
-        trials = _first_run(MonteCarloRow, tables["montecarlo"])
-        written += montecarlo(trials).save(plots, f"{stem}-montecarlo")
-    if tables["viewers"].exists():
-        frames = _first_run(ViewersRow, tables["viewers"])
-        written += viewers(frames).save(plots, f"{stem}-viewers")
-    return written
+        sheets["figure-3"] = figure_3(records)
+    if "share" in tables:
+        rows = _typed(ShareRow, tables["share"], read_csv(tables["share"]))
+        sheets["shares"] = figure_shares(rows)
+    if "montecarlo" in tables:
+        sheets["montecarlo"] = montecarlo(_first_run(MonteCarloRow, tables["montecarlo"]))
+    if "viewers" in tables:
+        sheets["viewers"] = viewers(_first_run(ViewersRow, tables["viewers"]))
+    return save_all(sheets, plots, stem)

@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab.report.charts import figures_of, lines, save_all
 from lab.report.goals import find, format_table
 from lab.report.records import Record, read_json, write_text
-from lab.report.sheet import MUTED, Caption, Sheet
-from lab.subjects.udp.experiment import ALONE as ALONE_VARIANT
+from lab.report.sheet import Sheet
 from lab.subjects.udp.goals import ALONE
 from lab.subjects.udp.reference import ACTUAL_MBPS, MAX_MBPS, SD_MBPS
 
-COLOURS = {"udprate": "#2b6cb0", ALONE_VARIANT: "#2f855a", "iperf3": "#d68910", "naive": "#c0392b"}
-MARKERS = {"udprate": "o", ALONE_VARIANT: "v", "iperf3": "s", "naive": "^"}
+DRAWN = figures_of(__file__)
+LOOKS = DRAWN.looks
+SENDERS = tuple(name for name in LOOKS if name != "reference")
 IDLE = {name: value for name, value in ALONE.items() if name != "workers"}
+Points = Mapping[int, float]
 
 
 def by_param(
@@ -32,123 +34,64 @@ def actual(records: Sequence[Record], variant: str) -> dict[int, float]:
     return {rate: rate * (1 + error / 100) for rate, error in errors.items()}
 
 
-def figure_1(most: Mapping[int, float]) -> Sheet:
+def figure_1(most: Points) -> Sheet:
     """Processes against the greatest rate."""
     best = max(most, key=lambda count: most[count])
-    sheet = Sheet(
-        Caption(
-            "Figure 1: processes against the greatest rate",
-            "loopback, packets of 1472 bytes, a receiver beside them",
-            "One process reaches 180 Mbit/s with gaps of 30 us or more; more than ten add nothing "
-            "to 860.",
-            f"Batches need no short gaps: one process reaches {most[min(most)]:,.0f} Mbit/s, "
-            f"{best} reach {most[best]:,.0f}; the number of CPUs is the limit.",
-        )
-    )
-    axes = sheet.axes
-    axes.plot(list(most), list(most.values()), "o-", color=COLOURS["udprate"], label="udprate")
-    axes.plot(list(MAX_MBPS), list(MAX_MBPS.values()), "s-", color=MUTED, label="reference")
-    axes.set_yscale("log")
-    axes.set_xlabel("processes")
-    axes.set_ylabel("Mbit/s")
-    axes.set_xlim(0, max(MAX_MBPS) + 1)
-    axes.set_ylim(50, 10 * max(most.values()))
+    sheet = DRAWN.figures["figure-1"].sheet(one=most[min(most)], best=best, most=most[best])
+    lines(sheet.axes, {"udprate": most, "reference": MAX_MBPS}, LOOKS)
+    sheet.axes.set(xlim=(0, max(MAX_MBPS) + 1), ylim=(50, 10 * max(most.values())))
     sheet.legend()
     return sheet
 
 
-def figure_2(curves: Mapping[str, Mapping[int, float]]) -> Sheet:
-    """What was reached of what was asked for."""
-    ours = curves["udprate"]
-    worst = max(ours, key=lambda rate: abs(ours[rate] / rate - 1))
-    sheet = Sheet(
-        Caption(
-            "Figure 2: actual against expected rate",
-            "loopback, one process, packets of 1472 bytes; 100 % is what was asked for",
-            "The sleep of the computed gap lags: 27 of 32, 52 of 64, 100 of 128, 240 of 256, 800 "
-            "of 1024 Mbit/s, with a constant taken off.",
-            f"udprate is off by {abs(ours[worst] / worst - 1) * 100:.4f} % at most, at {worst} "
-            "Mbit/s; the naive sender has no constant taken off.",
-        )
-    )
-    axes = sheet.axes
-    for size, (name, points) in enumerate(curves.items()):
-        shares = [100 * reached / rate for rate, reached in points.items()]
-        axes.plot(
-            list(points),
-            shares,
-            marker=MARKERS[name],
-            # hollow, each larger than the last: several senders reach all that was asked for
-            markersize=5 + 3 * size,
-            markerfacecolor="none",
-            color=COLOURS[name],
-            label=name,
-        )
-    printed = [100 * reached / rate for rate, reached in ACTUAL_MBPS.items()]
-    axes.plot(list(ACTUAL_MBPS), printed, "D", color=MUTED, label="reference")
-    axes.set_xscale("log", base=2)
+def _by_rate(sheet: Sheet, curves: Mapping[str, Points]) -> None:
+    """Curves over the rates that were asked for."""
     rates = sorted({rate for points in curves.values() for rate in points})
-    axes.set_xticks(rates, [str(rate) for rate in rates])
-    axes.set_xlabel("Mbit/s asked for")
-    axes.set_ylabel("% of it reached")
-    axes.set_ylim(0, 119)
-    axes.legend(loc="lower left", frameon=False)
+    lines(sheet.axes, curves, LOOKS)
+    sheet.axes.set_xscale("log", base=2)
+    sheet.axes.set_xticks(rates, [str(rate) for rate in rates])
+
+
+def _shares(points: Points) -> dict[int, float]:
+    return {rate: 100 * reached / rate for rate, reached in points.items()}
+
+
+def figure_2(curves: Mapping[str, Points]) -> Sheet:
+    """What was reached of what was asked for."""
+    off = {rate: abs(reached / rate - 1) for rate, reached in curves["udprate"].items()}
+    worst = max(off, key=lambda rate: off[rate])
+    sheet = DRAWN.figures["figure-2"].sheet(off=100 * off[worst], rate=worst)
+    _by_rate(sheet, {name: _shares(points) for name, points in curves.items()})
+    lines(sheet.axes, {"reference": _shares(ACTUAL_MBPS)}, LOOKS, linestyle="none")
+    sheet.axes.legend(loc="lower left", frameon=False)
     return sheet
 
 
-def figure_3(spreads: Mapping[int, Mapping[int, float]]) -> Sheet:
+def _spreads(points: Points) -> dict[int, float]:
+    """What is 0 is drawn at the bottom."""
+    return {place: max(value, 1e-4) for place, value in points.items()}
+
+
+def figure_3(spreads: Mapping[int, Points]) -> Sheet:
     """The standard deviation of the seconds by number of processes; a curve a rate."""
     worst = max(max(points.values()) for points in spreads.values())
-    sheet = Sheet(
-        Caption(
-            "Figure 3: standard deviation of the rate by number of processes",
-            "loopback; median of the repeats; what is 0 is drawn at the bottom; dashed: reference",
-            "More processes have longer gaps each, and a smaller deviation: 5.7 to 0.4 Mbit/s at "
-            "200, 28.6 to 9.23 at 700.",
-            f"Deadlines do not need long gaps: it is {worst:.2g} Mbit/s at most, with any number "
-            "of processes.",
-        )
-    )
-    axes = sheet.axes
-    for rate, points in spreads.items():
-        values = [max(value, 1e-4) for value in points.values()]
-        (line,) = axes.plot(list(points), values, "o-", label=f"{rate} Mbit/s")
-        printed = SD_MBPS.get(rate, {})
-        axes.plot(list(printed), list(printed.values()), "D--", color=line.get_color())
-    axes.set_yscale("log")
-    axes.set_xlabel("processes")
-    axes.set_ylabel("Mbit/s")
-    axes.set_ylim(5e-5, 1000)
+    sheet = DRAWN.figures["figure-3"].sheet(worst=worst)
+    ours = {f"{rate} Mbit/s": _spreads(points) for rate, points in spreads.items()}
+    printed = {f"{rate} Mbit/s": SD_MBPS.get(rate, {}) for rate in spreads}
+    looks = {name: {"color": f"C{number}"} for number, name in enumerate(ours)}
+    lines(sheet.axes, ours, looks, marker="o")
+    lines(sheet.axes, printed, looks, marker="D", linestyle="--", label=None)
     sheet.legend()
     return sheet
 
 
-def figure_4(spreads: Mapping[str, Mapping[int, float]]) -> Sheet:
+def figure_4(spreads: Mapping[str, Points]) -> Sheet:
     """The standard deviation of the seconds by rate."""
-    sheet = Sheet(
-        Caption(
-            "Figure 4: standard deviation of the rate from second to second",
-            "loopback, one process; median of the repeats; what is 0 is drawn at the bottom",
-            "1 to 5.7 Mbit/s at 100 and 200 Mbit/s, more at higher rates, less with more "
-            "processes: gaps under 30 us are not deterministic.",
-            "Whole batches fit a second, each in the middle of its time, so that every second "
-            "carries the same unless the machine stands still at its end.",
-        )
-    )
-    axes = sheet.axes
-    for name, points in spreads.items():
-        values = [max(value, 1e-4) for value in points.values()]
-        axes.plot(list(points), values, marker=MARKERS[name], color=COLOURS[name], label=name)
-    for rate, printed in SD_MBPS.items():
-        if 1 in printed:
-            label = "reference, 1 process" if rate == min(SD_MBPS) else None
-            axes.plot([rate], [printed[1]], "D", color=MUTED, label=label)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    rates = sorted({rate for points in spreads.values() for rate in points})
-    axes.set_xticks(rates, [str(rate) for rate in rates])
-    axes.set_xlabel("Mbit/s asked for")
-    axes.set_ylabel("Mbit/s")
+    sheet = DRAWN.figures["figure-4"].sheet()
+    _by_rate(sheet, {name: _spreads(points) for name, points in spreads.items()})
+    printed = {rate: points[1] for rate, points in SD_MBPS.items() if 1 in points}
+    style = {"label": "reference, 1 process", "linestyle": "none"}
+    lines(sheet.axes, {"reference": printed}, LOOKS, **style)
     sheet.legend()
     return sheet
 
@@ -165,7 +108,7 @@ def tables_text(records: Sequence[Record]) -> str:
         rows = [[str(n), f"{MAX_MBPS[n]:g}", f"{most[n]:.0f}"] for n in most if n in MAX_MBPS]
         table = format_table(("processes", "reference", "here"), rows)
         parts.append("Greatest rate, Mbit/s\n\n" + table)
-    curves = {name: actual(records, name) for name in COLOURS}
+    curves = {name: actual(records, name) for name in SENDERS}
     rates = sorted({rate for points in curves.values() for rate in points})
     if rates:
         rows = [["reference", *_cells(ACTUAL_MBPS, rates, "g")]]
@@ -174,7 +117,7 @@ def tables_text(records: Sequence[Record]) -> str:
         parts.append("Actual against expected rate\n\n" + format_table(header, rows))
         rows = []
         for metric in ("rate_sd_mbps", "cpu_pct"):
-            for name in COLOURS:
+            for name in SENDERS:
                 found = by_param(records, metric, name, "rate_mbps", **ALONE)
                 rows.append([f"{metric} {name}", *_cells(found, rates, ".4g")])
         parts.append("Spread and CPU\n\n" + format_table(header, rows))
@@ -212,7 +155,7 @@ def _spread_table(records: Sequence[Record]) -> str:
 def _policy_table(records: Sequence[Record]) -> str:
     """What the policies hold, in the guest and on the host, alone and beside hogs."""
     rows = []
-    for variant in COLOURS:
+    for variant in SENDERS:
         for record in find(records, "rate_error_pct", variant):
             params = record.params
             if params["where"] == "host" and params["load"] == "none":
@@ -233,20 +176,20 @@ def _policy_table(records: Sequence[Record]) -> str:
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
-    written: list[Path] = []
+    sheets: dict[str, Sheet] = {}
     most = by_param(records, "max_mbps", "udprate", "workers", **IDLE)
     if most:
-        written += figure_1(most).save(plots, f"{stem}-figure-1")
-    curves = {name: points for name in COLOURS if (points := actual(records, name))}
+        sheets["figure-1"] = figure_1(most)
+    curves = {name: points for name in SENDERS if (points := actual(records, name))}
     if "udprate" in curves:
-        written += figure_2(curves).save(plots, f"{stem}-figure-2")
-        spreads = {
-            name: by_param(records, "rate_sd_mbps", name, "rate_mbps", **ALONE) for name in curves
-        }
-        written += figure_4(spreads).save(plots, f"{stem}-figure-4")
+        sheets["figure-2"] = figure_2(curves)
+        sheets["figure-4"] = figure_4(
+            {name: by_param(records, "rate_sd_mbps", name, "rate_mbps", **ALONE) for name in curves}
+        )
     by_processes = spread_by_processes(records)
     if by_processes:
-        written += figure_3(by_processes).save(plots, f"{stem}-figure-3")
+        sheets["figure-3"] = figure_3(by_processes)
+    written = save_all(sheets, plots, stem)
     tables = plots / f"{stem}-tables.txt"
     write_text(tables, tables_text(records))
     return [*written, tables]
