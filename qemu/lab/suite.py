@@ -20,9 +20,6 @@ KERNELS = ("guest", "debug", "torture", *MATRIX)
 TIERS = ("gate", "long")
 DEBUG_MEM_MB = 3072
 KMEMLEAK_TIMEOUT_S = 300
-# 8 ns an instruction: a guest second costs the host an eighth, and a tick is
-# still long against what the kernel does in it.
-SHARE_SHIFT = 3
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "tests/guest"
 IN_GUEST = "lab/scenarios"
@@ -37,11 +34,6 @@ def machine_for(kernel: str, machine: Machine | None = None) -> Machine:
     """The machine with that kernel and the room that it needs."""
     machine = replace(machine or Machine(), kernel=kernel)
     return replace(machine, mem_mb=DEBUG_MEM_MB) if kernel in CHECKED else machine
-
-
-def smp_machine(cpus: int, root: bool = True) -> Machine:
-    """Several CPUs in real time."""
-    return Machine(cpus=cpus, root=root)
 
 
 def shell(name: str, command: str, timeout_s: int = 30) -> Program:
@@ -152,11 +144,6 @@ def patient(boot: Boot, kernel: str) -> Boot:
     return without_bounds(replace(boot, machine=machine, programs=programs))
 
 
-def long_only(boot: Boot) -> Boot:
-    """The boot, but not for the gate: another one does nearly the same there."""
-    return replace(boot, programs=tuple(replace(one, gate=False) for one in boot.programs))
-
-
 def without_bounds(boot: Boot) -> Boot:
     """The boot, in which programs judge what happened and only note a bound that was missed."""
     return replace(boot, machine=boot.machine.with_append(BOUNDS_OFF))
@@ -177,14 +164,6 @@ def only_noted(kernel: str) -> bool:
 def not_debug(boot: Boot) -> Boot:
     """The boot, but not for the kernel with checks: another one does the same to it there."""
     return replace(boot, programs=tuple(replace(one, debug=False) for one in boot.programs))
-
-
-def with_leaks(boot: Boot) -> Boot:
-    """The boot, in which the kernel with checks looks for leaks: what it allocates comes and goes.
-
-    To note each allocation makes that kernel two to three times as slow.
-    """
-    return replace(boot, leaks=True)
 
 
 def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:

@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from lab import LabError
 from lab.experiment import Experiment
 from lab.guest.boot import Boot, Program
 from lab.paths import CHECKED, MATRIX
-from lab.subjects import checked, ipc, livelock, lottery, udp, wrais
-from lab.subjects.base import suite as base_suite
-from lab.subjects.budgets import budgeted
-from lab.subjects.ipc import suite as ipc_suite
+from lab.subjects import checked, ipc, livelock, lottery, plan, udp, wrais
 from lab.subjects.livelock import suite as livelock_suite
 from lab.subjects.livelock import trace as livelock_trace
-from lab.subjects.lottery import suite as lottery_suite
 from lab.subjects.lottery import trace as lottery_trace
 from lab.subjects.udp import iperf
-from lab.subjects.udp import suite as udp_suite
 from lab.subjects.wrais import suite as wrais_suite
 from lab.subjects.wrais import trace as wrais_trace
 from lab.suite import for_debug, machine_for, of_gate, patient, shortened
@@ -32,8 +28,6 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 """In the order of the demo's table."""
-
-SUITES = (base_suite, lottery_suite, wrais_suite, ipc_suite, udp_suite, livelock_suite)
 
 MATRIX_SUITES = (
     *("kunit", "lottery-api", "lottery-sums", "lottery-smp-sums", "lottery-torture-sums"),
@@ -60,11 +54,20 @@ def _lacking(kernel: str, boot: Boot, program: Program) -> str:
     return f"needs {wanted} CPUs, kernel-{kernel} has {there}" if wanted > there else ""
 
 
+@cache
+def _planned(kernel: str = "guest") -> tuple[Boot, ...]:
+    """What is planned for a kernel: the normal one, which others follow, or that of the torture."""
+    found = (
+        *(*plan.boots("base"), *plan.boots("lottery"), *wrais_suite.boots()),
+        *(*plan.boots("ipc"), *plan.boots("udp"), *livelock_suite.boots()),
+    )
+    return tuple(boot for boot in found if boot.machine.kernel == kernel)
+
+
 def _of_matrix(kernel: str) -> tuple[Boot, ...]:
     """As the normal kernel has it."""
     wanted = OTHER_MATRIX_SUITES.get(kernel, MATRIX_SUITES)
-    found = (boot for suite in SUITES for boot in suite.boots())
-    return tuple(boot for boot in found if boot.name in wanted)
+    return tuple(boot for boot in _planned() if boot.name in wanted)
 
 
 def _with(kernel: str, boot: Boot) -> Boot:
@@ -96,18 +99,15 @@ def suites(kernel: str = "guest", short: bool = False, tier: str = "long") -> tu
     The gate has no program that is judged in real time.
     """
     if kernel == "torture":
-        return (*lottery_suite.long_boots(), *livelock_suite.long_boots())
-    if kernel in MATRIX:
-        found = _suites__of_matrix(kernel)
-    else:
-        found = tuple(boot for suite in SUITES for boot in suite.boots())
+        return _planned(kernel)
+    found = _suites__of_matrix(kernel) if kernel in MATRIX else _planned()
     if short:
         found = tuple(map(shortened, found))
     if kernel == "debug":
         found = tuple(boot for boot in found if any(p.debug for p in boot.programs))
     if kernel == "debug" and tier == "gate":
         return checked.boots(found)
-    found = tuple(budgeted(boot, kernel) for boot in found)
+    found = tuple(plan.budgeted(boot, kernel) for boot in found)
     if kernel == "guest" and tier == "gate":
         found = tuple(boot for boot in map(of_gate, found) if boot.programs)
     return for_debug(found) if kernel == "debug" else found

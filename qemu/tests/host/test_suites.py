@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
-from lab.subjects.budgets import BUDGETS, budgeted
+from lab.subjects import plan
+from lab.subjects.plan import BUDGETS, budgeted
 from lab.subjects.registry import MATRIX_SUITES, OTHER_MATRIX_SUITES, left_out, suites
 from lab.suite import SCENARIOS, header, kernel_variant, scenario, together, unmet
 from lab.tree import kconfig
@@ -136,6 +138,26 @@ def test_what_is_not_known_is_refused() -> None:
         budgeted(Boot("new"), "guest")
     with pytest.raises(LabError, match="no such scenario"):
         scenario("livelock/none")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("leak = true", "one: unknown: leak"),
+        ("programs = [{ run = 'true', timout_s = 3 }]", "one: .*: unknown: timout_s"),
+        ("programs = [{ run = 'true {more}' }]", "'true {more}': no word 'more'"),
+    ],
+)
+def test_a_plan_that_is_not_right_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str
+) -> None:
+    (tmp_path / "toy").mkdir()
+    rows = "" if "programs" in text else "programs = []\n"
+    (tmp_path / "toy/plan.toml").write_text(f"[[boot]]\nname = 'one'\n{rows}{text}\n")
+    monkeypatch.setattr(plan, "HERE", tmp_path)
+    plan._read.cache_clear()
+    with pytest.raises(LabError, match=told):
+        plan.boots("toy")
 
 
 @pytest.fixture
