@@ -105,10 +105,8 @@ def test_a_link_is_not_followed(tmp_path: Path, target: str) -> None:
 
 def generate(paths: Paths) -> None:
     """Everything that some part of the lab says it writes into $(O), as files and directories."""
-    stems = [
-        getattr(paths, name) for name, kind in vars(Paths).items() if isinstance(kind, property)
-    ]
-    ours = [path for path in stems if path.is_relative_to(paths.out)]
+    stems = (getattr(paths, name) for name in vars(Paths))
+    ours = [one for one in stems if isinstance(one, Path) and one.is_relative_to(paths.out)]
     ours += [paths.kernel(variant) for variant in VARIANTS]
     ours += [source.stamp_path(paths.pristine), patches.stamp_path(paths)]
     ours += [paths.out / f"{name}.part" for name in ("linux", "pristine", "rootfs")]
