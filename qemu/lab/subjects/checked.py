@@ -7,89 +7,34 @@ and leaks; bounds are off. make test-long runs all suites with it.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 
 from lab import LabError
 from lab.guest.boot import Boot, Program
 from lab.suite import for_debug
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A boot of several suites' programs: of each suite those named, all of none is.
 
     Its machine has what any of the suites needs. budget_s are host seconds on two cores.
     """
 
-    name: str
-    programs: Mapping[str, tuple[str, ...]]
-    budget_s: float
+    programs: dict[str, str]
+    budget_s: int
     leaks: bool = True
 
 
-GROUPS = (
-    Group(
-        "checked-class",
-        {
-            "kunit": (),
-            "lottery-api": (),
-            "lottery-lend": (),
-            "lottery-currency": (),
-            "lottery-smp-sums": (),
-            "lottery-torture-sums": (),
-        },
-        400,
-    ),
-    Group(
-        "checked-disk",
-        {
-            "wrais-api": (),
-            "wrais-io": (
-                *("disk", "privileged-4r4w", "probe-fsync", "probe-write70", "probe-think"),
-                *("no-inherit", "endless"),
-            ),
-            "wrais-safety": (
-                *("worker", "request", "metadata", "handle", "tag", "group", "space-journal"),
-                *("stalled-fuse", "loop"),
-            ),
-            "wrais-safety-smp": (
-                *("shared-headroom", "pair", "freeze", "unmount", "removal", "killed"),
-                "switches",
-            ),
-        },
-        400,
-        leaks=False,
-    ),
-    Group(
-        "checked-cards",
-        {
-            "livelock-hostile": (),
-            "livelock-driver": (
-                *("ping-poll", "ping-napi", "up", "multicast", "ring", "features", "mtu"),
-                *("all-or-none", "coalesce", "tx-timeout", "rmmod"),
-            ),
-        },
-        400,
-    ),
-    Group(
-        "checked-receive",
-        {
-            # These load and unload the source themselves; the others leave it.
-            "livelock-torture-smp": (),
-            "livelock-torture-e1000-smp": (),
-            "livelock": (
-                *("source", "flood-poll", "flood-napi-threaded", "flood-hybrid"),
-                "malformed-oversized",
-            ),
-            "livelock-governor": ("flood",),
-        },
-        400,
-    ),
-)
+_TEXT = Path(__file__).with_name("checked.toml").read_text(encoding="utf-8")
+GROUPS = msgspec.convert(tomllib.loads(_TEXT), dict[str, Group])
 
 
-def _programs(boot: Boot, names: tuple[str, ...]) -> tuple[Program, ...]:
+def _programs(boot: Boot, names: list[str]) -> tuple[Program, ...]:
     there = {program.name: program for program in boot.programs if program.debug}
     for name in names:
         if name not in there:
@@ -105,9 +50,9 @@ def _appended(words: Iterable[str]) -> tuple[str, ...]:
     return tuple({word.partition("=")[0]: word for word in words}.values())
 
 
-def _boot(group: Group, known: Mapping[str, Boot]) -> Boot:
+def _boot(name: str, group: Group, known: Mapping[str, Boot]) -> Boot:
     """The suites of a group as one boot."""
-    boots = [known[name] for name in group.programs]
+    boots = [known[suite] for suite in group.programs]
     machines = [boot.machine for boot in boots]
     machine = replace(
         max(machines, key=lambda one: len(one.nics)),
@@ -119,10 +64,12 @@ def _boot(group: Group, known: Mapping[str, Boot]) -> Boot:
     )
     return replace(
         boots[0],
-        name=group.name,
+        name=name,
         machine=machine,
         programs=tuple(
-            program for boot in boots for program in _programs(boot, group.programs[boot.name])
+            program
+            for boot in boots
+            for program in _programs(boot, group.programs[boot.name].split())
         ),
         disk=next((boot.disk for boot in boots if boot.disk), None),
         leaks=group.leaks,
@@ -133,4 +80,4 @@ def _boot(group: Group, known: Mapping[str, Boot]) -> Boot:
 def boots(found: Iterable[Boot]) -> tuple[Boot, ...]:
     """The four boots, of the suites as they are in real time without checks."""
     known = {boot.name: boot for boot in found}
-    return for_debug(_boot(group, known) for group in GROUPS)
+    return for_debug(_boot(name, group, known) for name, group in GROUPS.items())
