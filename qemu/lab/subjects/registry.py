@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 
 from lab import LabError
-from lab.experiment import Experiment
+from lab.experiment import Experiment, by_scope
 from lab.guest.boot import Boot, Program
 from lab.paths import CHECKED, MATRIX
-from lab.subjects import checked, ipc, livelock, lottery, plan, udp, wrais
+from lab.report.goals import judge_all
+from lab.subjects import checked, plan
 from lab.subjects.livelock import suite as livelock_suite
 from lab.subjects.livelock import trace as livelock_trace
 from lab.subjects.lottery import trace as lottery_trace
@@ -20,13 +22,25 @@ from lab.subjects.wrais import trace as wrais_trace
 from lab.suite import for_debug, machine_for, of_gate, patient, shortened
 from lab.tree.kconfig import maximum_cpus
 
-EXPERIMENTS: dict[str, Experiment] = {
-    found.name: found
-    for found in (
-        *(lottery.EXPERIMENT, wrais.EXPERIMENT, livelock.EXPERIMENT),
-        *(ipc.EXPERIMENT, udp.EXPERIMENT),
+
+def _experiment(name: str) -> Experiment:
+    """From the modules of its folder, which have the same names in each."""
+    runs, metrics, goals, figures = (
+        import_module(f"lab.subjects.{name}.{part}")
+        for part in ("experiment", "metrics", "goals", "figures")
     )
-}
+    return Experiment(
+        name=name,
+        metrics=tuple(runs.METRICS),
+        raw=metrics.RAW,
+        boots=by_scope(runs.boots, runs.FULL, runs.QUICK, runs.DEMO),
+        evaluate=metrics.evaluate,
+        judge=lambda records, whole: judge_all(goals.GOALS, records, whole),
+        draw=figures.draw,
+    )
+
+
+EXPERIMENTS = {name: _experiment(name) for name in ("lottery", "wrais", "livelock", "ipc", "udp")}
 """In the order of the demo's table."""
 
 MATRIX_SUITES = (

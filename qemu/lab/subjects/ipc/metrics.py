@@ -13,6 +13,7 @@ from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_results
 from lab.subjects.ipc.experiment import Cell
 from lab.subjects.ipc.goals import NATIVE, REFERENCE
+from lab.subjects.tables import tabulate
 
 NAME = "ipc"
 RAW = ("runs", "histograms")
@@ -77,32 +78,18 @@ def _records(cell: Cell, row: LatencyRow, unit: str, stats: Sequence[str]) -> It
         value = row.stat(stat, unit)
         # one repeat has no interval
         if value is not None:
-            yield Record(
-                experiment=NAME,
-                metric=f"latency_{unit}",
-                variant=row.mechanism,
-                params={**params_of(cell), "stat": stat},
-                value=value,
-                unit=unit,
-                n=row.samples,
-                # of the samples, so of their mean only
-                spread={"sd": row.sd_ns or 0.0} if (unit, stat) == ("ns", "mean") else {},
-            )
+            params = {**params_of(cell), "stat": stat}
+            # of the samples, so of their mean only
+            spread = {"sd": row.sd_ns or 0.0} if (unit, stat) == ("ns", "mean") else {}
+            metric = f"latency_{unit}"
+            yield Record(NAME, metric, row.mechanism, params, value, unit, row.samples, spread)
 
 
 def _reference(cell: Cell, row: LatencyRow) -> Iterator[Record]:
     """Whether a mechanism of the reference was measured as the reference did."""
     if row.mechanism in REFERENCE and params_of(cell) == NATIVE:
-        yield Record(
-            experiment=NAME,
-            metric="reference_measured",
-            variant=row.mechanism,
-            params=NATIVE,
-            value=float(row.samples > 0),
-            unit="bool",
-            n=1,
-            spread=0.0,
-        )
+        there = float(row.samples > 0)
+        yield Record(NAME, "reference_measured", row.mechanism, NATIVE, there, "bool", 1, 0.0)
 
 
 def _sample(record: Record) -> Sample:
@@ -113,12 +100,8 @@ def _sample(record: Record) -> Sample:
 
 def _fields(row: LatencyRow) -> dict[str, Param]:
     """A line of the raw table; what is None is empty."""
-    fields: dict[str, Param] = {
-        "mechanism": row.mechanism,
-        "missing": row.missing,
-        "samples": row.samples,
-        "repeats": row.repeats,
-    }
+    named = ("mechanism", "missing", "samples", "repeats")
+    fields: dict[str, Param] = {name: getattr(row, name) for name in named}
     for unit, stats in (("ns", STATS), ("cycles", CYCLES)):
         fields |= {f"{stat}_{unit}": _cell(row.stat(stat, unit)) for stat in stats}
     models = ("sd_ns", "model_mean_ns", "log_sd", "distance_normal", "distance_lognormal")
@@ -138,21 +121,18 @@ def _read(done: BootResult) -> Iterator[tuple[Cell, LatencyRow]]:
 
 def evaluate(finished: Sequence[BootResult]) -> Measured:
     """Everything that was measured; what could not be here is in the raw table, with why."""
-    where = ["where", "load", "policy"]
-    lines: list[dict[str, Param]] = []
-    histograms = RawTable([*where, "mechanism", "from_ns", "to_ns", "count"])
+    where = ("where", "load", "policy")
+    raw = {"histograms": RawTable([*where, "mechanism", "from_ns", "to_ns", "count"])}
     records: list[Record] = []
     reference: list[Record] = []
     for cell, row in (pair for done in finished for pair in _read(done)):
-        place: list[Param] = [cell.where, cell.load, cell.policy]
-        lines.append(dict(zip(where, place, strict=True)) | _fields(row))
+        place = {name: getattr(cell, name) for name in where}
+        tabulate(raw, "runs", {**place, **_fields(row)})
         reference += _reference(cell, row)
         if row.samples:
             records += _records(cell, row, "ns", STATS)
             records += _records(cell, row, "cycles", CYCLES)
-        histograms.rows += [[*place, row.mechanism, *bucket] for bucket in row.buckets_ns]
-    runs = RawTable(list(lines[0]) if lines else where)
-    runs.rows += [list(line.values()) for line in lines]
-    raw = {"runs": runs, "histograms": histograms}
+        key = [*place.values(), row.mechanism]
+        raw["histograms"].rows += [[*key, *bucket] for bucket in row.buckets_ns]
     samples = [_sample(record) for record in records]
     return Measured([*records, *reference], samples, raw)

@@ -28,16 +28,13 @@ LATE_PEERS = {
 }
 """Whom the late frames of a variant are held against."""
 
-UNITS = {
-    "late_over_best": "ratio",
-    **governed.UNITS,
-}
-"""Metrics and their units."""
 
-
-def curve(records: Sequence[Record], metric: str, variant: str, ports: int) -> dict[int, float]:
+def curve(
+    records: Sequence[Record], metric: str, variant: str, ports: int, **more: Param
+) -> dict[int, float]:
     """A metric over the offered rate, constant and without mitigation."""
-    found = find(records, metric, variant, ports=ports, rate_function=CONSTANT, mitigation="off")
+    key: dict[str, Param] = {"ports": ports, "rate_function": CONSTANT, "mitigation": "off"}
+    found = find(records, metric, variant, **key, **more)
     return dict(sorted((int(record.params["offered_pps"]), record.value) for record in found))
 
 
@@ -45,10 +42,8 @@ def lost(records: Sequence[Record], variant: str, ports: int) -> dict[int, float
     """Frames lost a second, wherever, over the offered rate."""
     found: dict[int, float] = {}
     for where in PLACES:
-        key: dict[str, Param] = {"ports": ports, "rate_function": CONSTANT, "mitigation": "off"}
-        for record in find(records, "lost_pps", variant, place=where, **key):
-            rate = int(record.params["offered_pps"])
-            found[rate] = found.get(rate, 0.0) + record.value
+        for rate, pps in curve(records, "lost_pps", variant, ports, place=where).items():
+            found[rate] = found.get(rate, 0.0) + pps
     return dict(sorted(found.items()))
 
 
@@ -77,18 +72,13 @@ def late_over_best(
 
     None where it, or all of them, were not measured.
     """
-    key = governed.point(1, rate)
-    mine = find(records, "late_share_pct", name, **key)
-    others = [
-        record
-        for peer in LATE_PEERS[name]
-        for record in find(records, "late_share_pct", peer.name, **key)
-    ]
+    found = {r.variant: r for r in find(records, "late_share_pct", None, **governed.point(1, rate))}
+    mine, others = found.get(name), [found[p.name] for p in LATE_PEERS[name] if p.name in found]
     if not mine or not others:
         return None
     best = min(others, key=lambda record: record.value)
-    shares = [max(record.value, LATE_LEAST_PCT) for record in (mine[0], best)]
-    return ratio(*shares), min(record.n for record in (mine[0], *others))
+    shares = [max(record.value, LATE_LEAST_PCT) for record in (mine, best)]
+    return ratio(*shares), min(record.n for record in (mine, *others))
 
 
 def _late(records: Sequence[Record], name: str) -> Iterator[governed.Found]:
@@ -105,19 +95,15 @@ def _found(records: Sequence[Record]) -> Iterator[governed.Found]:
     yield from governed.found(records, partial(flatness, records))
 
 
+def _unit(metric: str) -> str:
+    return "points" if metric.endswith("_points") else "ratio"
+
+
 def derived(records: Sequence[Record]) -> list[Record]:
     """Records of what could be computed."""
+    name = records[0].experiment if records else ""
     return [
-        Record(
-            experiment=records[0].experiment,
-            metric=metric,
-            variant=variant,
-            params=params,
-            value=number,
-            unit=UNITS[metric],
-            n=n,
-            spread=0.0,
-        )
+        Record(name, metric, variant, params, number, _unit(metric), n, 0.0)
         for metric, variant, number, params, n in _found(records)
         if number is not None
     ]

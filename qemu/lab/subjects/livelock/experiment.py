@@ -17,6 +17,20 @@ from lab.subjects.livelock import variants as v
 from lab.subjects.livelock.variants import Variant
 
 CONSTANT = "constant"
+METRICS = {
+    "goodput_pps": "packets/s",
+    "user_share_pct": "%",
+    "latency_us": "us",
+    "late_share_pct": "%",
+    "receiving_ns": "ns",
+    "lost_pps": "packets/s",
+    "buffer_full": "count",
+    "switches_per_s": "1/s",
+    "apps_share_pct": "%",
+    "source_pct": "%",
+    "port_split": "ratio",
+}
+"""Metrics and their units."""
 FUNCTIONS = (CONSTANT, "poisson", "normal", "peaks", "ramp")
 """How the frames lie in time."""
 STRAY = "stray"

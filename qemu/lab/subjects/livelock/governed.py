@@ -22,19 +22,6 @@ from lab.subjects.livelock.experiment import (
 LIMITS = (20, 40, 60)
 """In per cent. With more than 60 applications are behind, and receiving waits for them."""
 
-UNITS = {
-    "governed_flat_ratio": "ratio",
-    "governed_stock_ratio": "ratio",
-    "governed_goodput_ratio": "ratio",
-    "governed_share_points": "points",
-    "governed_niced_ratio": "ratio",
-    "governed_beside_ratio": "ratio",
-    "governed_limit_points": "points",
-    "governed_off_ratio": "ratio",
-    "governed_idle_ratio": "ratio",
-}
-"""Metrics and their units."""
-
 Point = tuple[float, float]
 
 
@@ -57,20 +44,13 @@ def at(points: Sequence[Point], x: float) -> float:
     return ordered[0][1] if x < ordered[0][0] else ordered[-1][1]
 
 
-def _of(records: Sequence[Record], metric: str, name: str, key: dict[str, Param]) -> float | None:
-    return value(records, metric, name, **key)
-
-
 def frontier(
     records: Sequence[Record], key: dict[str, Param], driver: v.Governed = v.E1000S
 ) -> list[Point]:
     """User share in per cent and goodput of the governor, with each of its limits."""
     found = [
-        (
-            _of(records, "user_share_pct", variant.name, key),
-            _of(records, "goodput_pps", variant.name, key),
-        )
-        for variant in driver.governors
+        [value(records, metric, of.name, **key) for metric in ("user_share_pct", "goodput_pps")]
+        for of in driver.governors
     ]
     return [(share, pps) for share, pps in found if share is not None and pps is not None]
 
@@ -89,8 +69,8 @@ def over_threads(
     ours = frontier(records, key, driver)
     ratios, points = [], []
     for threads in peers or driver.threads:
-        share = _of(records, "user_share_pct", threads.name, key)
-        goodput = _of(records, "goodput_pps", threads.name, key)
+        share = value(records, "user_share_pct", threads.name, **key)
+        goodput = value(records, "goodput_pps", threads.name, **key)
         if share is None or not goodput or not ours:
             return None
         ratios.append(at(ours, share) / goodput)
@@ -101,7 +81,7 @@ def over_threads(
 def receiving(records: Sequence[Record], name: str, key: dict[str, Param]) -> float | None:
     """What receiving takes of the CPU, in per cent."""
     parts = ("user_share_pct", "apps_share_pct", "source_pct")
-    taken = [_of(records, metric, name, key) for metric in parts]
+    taken = [value(records, metric, name, **key) for metric in parts]
     known = [part for part in taken if part is not None]
     return 100 - sum(known) if len(known) == len(parts) else None
 
@@ -118,8 +98,8 @@ def _of_driver(
         yield ("governed_flat_ratio", name, flat(name, ports), {"ports": ports}, 1)
         for rate in OVERLOAD:
             key = point(ports, rate)
-            stock = _of(records, "goodput_pps", driver.plain.name, key)
-            goodput = _of(records, "goodput_pps", name, key)
+            stock = value(records, "goodput_pps", driver.plain.name, **key)
+            goodput = value(records, "goodput_pps", name, **key)
             than = None if stock is None else max(stock, 1.0)
             place: dict[str, Param] = {"ports": ports, "offered_pps": rate}
             yield ("governed_stock_ratio", name, ratio(goodput, than), place, 1)
@@ -156,9 +136,9 @@ def found(records: Sequence[Record], flat: Callable[[str, int], float | None]) -
         yield from _of_driver(records, driver, flat)
     for variant in (v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED):
         for rate in STRAY_PPS:
-            alone = _of(records, "goodput_pps", variant.name, point(1, rate // 2))
+            alone = value(records, "goodput_pps", variant.name, **point(1, rate // 2))
             stray = {**point(1, rate), "rate_function": STRAY}
-            beside = _of(records, "goodput_pps", variant.name, stray)
+            beside = value(records, "goodput_pps", variant.name, **stray)
             at_rate: dict[str, Param] = {"offered_pps": rate}
             yield ("governed_beside_ratio", variant.name, ratio(beside, alone), at_rate, 1)
     for limit in LIMITS:

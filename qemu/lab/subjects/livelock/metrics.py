@@ -14,27 +14,19 @@ from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
 from lab.subjects.livelock.derived import derived
-from lab.subjects.livelock.experiment import PLACES, QUANTILES, Curve
+from lab.subjects.livelock.experiment import METRICS, PLACES, QUANTILES, Curve
 from lab.subjects.livelock.output import PointRow
+from lab.subjects.tables import tabulate
 
 NAME = "livelock"
 RAW = ("points", "latencies", "best")
 """Names of the raw tables."""
 
-UNITS = {
-    "goodput_pps": "packets/s",
-    "user_share_pct": "%",
-    "latency_us": "us",
-    "late_share_pct": "%",
-    "receiving_ns": "ns",
-    "lost_pps": "packets/s",
-    "buffer_full": "count",
-    "switches_per_s": "1/s",
-    "apps_share_pct": "%",
-    "source_pct": "%",
-    "port_split": "ratio",
-}
-"""Metrics and their units."""
+PLAIN = (
+    *("goodput_pps", "user_share_pct", "apps_share_pct", "source_pct"),
+    *("switches_per_s", "buffer_full"),
+)
+"""Those that livelock-run prints."""
 
 KEY = ("variant", "ports", "rate_function", "mitigation", "offered_pps")
 """What identifies a point."""
@@ -60,12 +52,8 @@ def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
     Without a frame in the window there is no latency, no cost of one, and no split
     between ports.
     """
-    yield ("goodput_pps", row.goodput_pps, {})
-    yield ("user_share_pct", row.user_share_pct, {})
-    yield ("apps_share_pct", row.apps_share_pct, {})
-    yield ("source_pct", row.source_pct, {})
-    yield ("switches_per_s", row.switches_per_s, {})
-    yield ("buffer_full", row.buffer_full, {})
+    for metric in PLAIN:
+        yield (metric, getattr(row, metric), {})
     for place in PLACES:
         lost = getattr(row, f"lost_{place}")
         yield ("lost_pps", 1000 * lost / row.duration_ms, {"place": place})
@@ -81,34 +69,19 @@ def _values(row: PointRow) -> Iterator[tuple[str, float, dict[str, Param]]]:
 
 def _samples(curve: Curve, row: PointRow, run: str) -> Iterator[Sample]:
     for metric, value, more in _values(row):
-        yield Sample(
-            experiment=NAME,
-            metric=metric,
-            variant=curve.variant.name,
-            params={**params(curve, row), **more},
-            value=value,
-            unit=UNITS[metric],
-            run=run,
-        )
-
-
-def _key(curve: Curve, row: PointRow, turn: int) -> list[Param]:
-    point = params(curve, row)
-    return [curve.variant.name, *(point[name] for name in KEY[1:]), turn]
+        at = {**params(curve, row), **more}
+        yield Sample(NAME, metric, curve.variant.name, at, value, METRICS[metric], run)
 
 
 def _tabulate(raw: dict[str, RawTable], curve: Curve, row: PointRow, turn: int) -> None:
     """A point as the tool printed it, and the distribution of its latencies."""
-    names = [
-        field.name
-        for field in dataclasses.fields(row)
-        if field.name not in (*KEY, "function", "latency_ns")
-    ]
-    points = raw.setdefault("points", RawTable([*KEY, TURN, *names]))
-    points.rows.append([*_key(curve, row, turn), *(getattr(row, name) for name in names)])
-    latencies = raw.setdefault("latencies", RawTable([*KEY, TURN, "from_ns", "frames"]))
+    point = params(curve, row)
+    key = {"variant": curve.variant.name, **{name: point[name] for name in KEY[1:]}, TURN: turn}
+    fields = dataclasses.asdict(row)
+    del fields["function"], fields["latency_ns"]
+    tabulate(raw, "points", {**key, **fields, **key})
     for bound, count in row.distribution():
-        latencies.rows.append([*_key(curve, row, turn), bound, count])
+        tabulate(raw, "latencies", {**key, "from_ns": bound, "frames": count})
 
 
 def check_row(curve: Curve, row: PointRow) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.arch import ARCH
 from lab.guest.boot import Boot, Program
@@ -45,6 +46,7 @@ KINDS = {
     "currency_ratio": "currencies",
 }
 """Metrics of the experiment and the kind of program that measures each."""
+METRICS = tuple(KINDS)
 
 
 @dataclass(frozen=True)
@@ -78,70 +80,37 @@ class Scope:
     currency_s: int
 
 
-FULL = Scope(
-    sizes=((2, 10), (20, 5), (100, 2), (300, 1), (1000, 1), (3000, 1)),
-    unit_us=1000,
-    scale_seeds=(1, 2, 3),
-    ratios=("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "50:1", "100:1"),
-    share_seeds=(1, 2, 3),
-    share_s=10,
-    ratio_s=60,
-    pipe_rounds=1000,
-    pipe_repeats=10,
-    floor_s=20,
-    fair_tasks=100,
-    smp_seeds=(1, 2, 3),
-    smp_s=5,
-    hackbench_runs=5,
-    latency_loops=5000,
-    montecarlo_s=30,
-    viewers_s=60,
-    transfer_s=60,
-    currency_s=60,
-)
-
-QUICK = Scope(
-    sizes=((2, 5), (20, 3), (100, 1), (300, 1)),
-    unit_us=200,
-    scale_seeds=(1,),
-    ratios=("1:1", "10:1", "100:1"),
-    share_seeds=(1,),
-    share_s=5,
-    ratio_s=10,
-    pipe_rounds=500,
-    pipe_repeats=5,
-    floor_s=5,
-    fair_tasks=50,
-    smp_seeds=(1,),
-    smp_s=1,
-    hackbench_runs=2,
-    latency_loops=5000,
-    montecarlo_s=30,
-    viewers_s=60,
-    transfer_s=60,
-    currency_s=60,
-)
-
-DEMO = Scope(
-    sizes=((2, 5), (20, 3), (100, 1), (300, 1), (1000, 1)),
-    unit_us=200,
-    scale_seeds=(1,),
-    ratios=("10:1", "3:2:1"),
-    share_seeds=(1,),
-    share_s=10,
-    ratio_s=0,
-    pipe_rounds=0,
-    pipe_repeats=0,
-    floor_s=10,
-    fair_tasks=50,
-    smp_seeds=(),
-    smp_s=0,
-    hackbench_runs=0,
-    latency_loops=0,
-    montecarlo_s=0,
-    viewers_s=0,
-    transfer_s=0,
-    currency_s=0,
+_SCOPES: dict[str, tuple[Any, Any, Any]] = {
+    "sizes": (
+        ((2, 10), (20, 5), (100, 2), (300, 1), (1000, 1), (3000, 1)),
+        ((2, 5), (20, 3), (100, 1), (300, 1)),
+        ((2, 5), (20, 3), (100, 1), (300, 1), (1000, 1)),
+    ),
+    "unit_us": (1000, 200, 200),
+    "scale_seeds": ((1, 2, 3), (1,), (1,)),
+    "ratios": (
+        ("1:1", "2:1", "3:1", "5:1", "10:1", "20:1", "50:1", "100:1"),
+        ("1:1", "10:1", "100:1"),
+        ("10:1", "3:2:1"),
+    ),
+    "share_seeds": ((1, 2, 3), (1,), (1,)),
+    "share_s": (10, 5, 10),
+    "ratio_s": (60, 10, 0),
+    "pipe_rounds": (1000, 500, 0),
+    "pipe_repeats": (10, 5, 0),
+    "floor_s": (20, 5, 10),
+    "fair_tasks": (100, 50, 50),
+    "smp_seeds": ((1, 2, 3), (1,), ()),
+    "smp_s": (5, 1, 0),
+    "hackbench_runs": (5, 2, 0),
+    "latency_loops": (5000, 5000, 0),
+    "montecarlo_s": (30, 30, 0),
+    "viewers_s": (60, 60, 0),
+    "transfer_s": (60, 60, 0),
+    "currency_s": (60, 60, 0),
+}
+FULL, QUICK, DEMO = (
+    Scope(**{name: values[scope] for name, values in _SCOPES.items()}) for scope in range(3)
 )
 
 FORK_S = 4e-4

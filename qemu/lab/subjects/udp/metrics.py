@@ -14,6 +14,7 @@ from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
+from lab.subjects.tables import tabulate
 from lab.subjects.udp import iperf
 from lab.subjects.udp.experiment import OURS, QUANTILES, Cell
 
@@ -65,12 +66,8 @@ UNITS = {
 
 def params_of(cell: Cell) -> dict[str, Param]:
     """What tells a record from others; the greatest rate has no rate that was asked for."""
-    params: dict[str, Param] = {
-        "workers": cell.workers,
-        "where": cell.where,
-        "load": cell.load,
-        "policy": cell.policy,
-    }
+    names = ("workers", "where", "load", "policy")
+    params: dict[str, Param] = {name: getattr(cell, name) for name in names}
     return params if cell.most else {"rate_mbps": cell.rate_mbps, **params}
 
 
@@ -95,8 +92,8 @@ def _samples(cell: Cell, row: RateRow) -> Iterator[Sample]:
 
 def evaluate(finished: Sequence[BootResult]) -> Measured:
     """Everything that was printed.  Raises LabError (exit code 1) for what is not right."""
+    raw: dict[str, RawTable] = {}
     names = [item.name for item in dataclasses.fields(SentRow)]
-    table = RawTable(["where", "load", "policy", "variant", "run", *names])
     samples: list[Sample] = []
     for done in finished:
         for program in done.boot.programs:
@@ -105,10 +102,8 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
             cls = RateRow if cell.variant == iperf.NAME else SentRow
             (row,) = read_rows(cls, done.lines(program))
             samples += _samples(cell, row)
-            values: list[Param] = [getattr(row, name, "") for name in names]
-            table.rows.append(
-                [cell.where, cell.load, cell.policy, cell.variant, cell.repeat, *values]
-            )
+            key = {"where": cell.where, "load": cell.load, "policy": cell.policy}
+            fields = {name: getattr(row, name, "") for name in names}
+            tabulate(raw, "runs", {**key, "variant": cell.variant, "run": cell.repeat, **fields})
     # The median, as a disturbed one says little.
-    records = summarise(samples, lambda _: statistics.median)
-    return Measured(records, samples, {"runs": table})
+    return Measured(summarise(samples, lambda _: statistics.median), samples, raw)

@@ -57,6 +57,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "switched_off_pct": SWITCHED_OFF,
 }
 """Metrics of the experiment and the probes that measure each."""
+METRICS = tuple(KINDS)
 
 DEPTHS = (2, 8)
 NR_REQUESTS = 64

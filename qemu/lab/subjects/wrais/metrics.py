@@ -7,7 +7,7 @@ import dataclasses
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any
 
 from lab import LabError
 from lab.guest.result import BootResult
@@ -16,15 +16,20 @@ from lab.report.measured import Measured, RawTable
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import Statistic, summarise
+from lab.subjects.tables import tabulate
 from lab.subjects.wrais.applications import APP_MEAN, APPS, PAIRS
 from lab.subjects.wrais.experiment import PGBENCH, SQLITE, STARTUPS, Cell
 from lab.subjects.wrais.output import QUANTILES, PgbenchRow, ProbeRow, SqliteRow
 from lab.subjects.wrais.variants import BFQ, PLAIN, WRAIS
 
 NAME = "wrais"
-Row = TypeVar("Row", ProbeRow, SqliteRow, PgbenchRow)
-RAW = ("probe", "sqlite", "pgbench")
-"""Names of the raw tables."""
+TABLES: dict[str, tuple[type[Any], str]] = {
+    "probe": (ProbeRow, ""),
+    "sqlite": (SqliteRow, "sqlite_commit_ms"),
+    "pgbench": (PgbenchRow, "pgbench_ms"),
+}
+"""The rows of each raw table, and the metric of a database."""
+RAW = tuple(TABLES)
 
 UNITS = {
     "startup_s": "s",
@@ -56,37 +61,37 @@ def worst(metric: str) -> Statistic:
     return min if metric in HIGHER else max
 
 
-def _sample(cell: Cell, metric: str, value: float, run: str, **more: Param) -> Sample:
-    params: dict[str, Param] = {
+def _place(cell: Cell) -> dict[str, Param]:
+    """What tells the records of a metric and a variant apart."""
+    return {
+        "probe": cell.probe,
         "background": cell.background,
         "disk": cell.place.name,
-        "probe": cell.probe,
+        "depth": cell.depth,
     }
-    return Sample(
-        experiment=NAME,
-        metric=metric,
-        variant=cell.variant.name,
-        params={**params, "depth": cell.depth, **more},
-        value=value,
-        unit=UNITS[metric],
-        run=run,
-    )
+
+
+def _sample(cell: Cell, metric: str, value: float, run: str, **more: Param) -> Sample:
+    params = {**_place(cell), **more}
+    return Sample(NAME, metric, cell.variant.name, params, value, UNITS[metric], run)
 
 
 def _probe_samples(cell: Cell, row: ProbeRow, run: str) -> Iterator[Sample]:
     """One start.  One that was ended early counts with the time that it had: a lower bound."""
-    if cell.probe in STARTUPS:
-        yield _sample(cell, "startup_s", row.startup_s, run)
-        yield _sample(cell, "unfinished", 0.0 if row.finished else 1.0, run)
-    yield _sample(cell, "stalls_over_300ms", row.stalls_over_300ms, run)
-    yield _sample(cell, "max_stall_ms", row.max_stall_ms, run)
-    yield _sample(cell, "device_mbps", row.device_mbps, run)
-    if cell.background != IDLE:
-        yield _sample(cell, "background_mbps", row.background_mbps, run)
-    if row.background_window_mbps is not None:
-        yield _sample(cell, "background_window_mbps", row.background_window_mbps, run)
-    if cell.variant in PAIRS:
-        yield _sample(cell, "fair_share", _fair_share(row), run)
+    startup, loaded = cell.probe in STARTUPS, cell.background != IDLE
+    found = {
+        "startup_s": row.startup_s if startup else None,
+        "unfinished": float(not row.finished) if startup else None,
+        "stalls_over_300ms": row.stalls_over_300ms,
+        "max_stall_ms": row.max_stall_ms,
+        "device_mbps": row.device_mbps,
+        "background_mbps": row.background_mbps if loaded else None,
+        "background_window_mbps": row.background_window_mbps,
+        "fair_share": _fair_share(row) if cell.variant in PAIRS else None,
+    }
+    for metric, value in found.items():
+        if value is not None:
+            yield _sample(cell, metric, value, run)
 
 
 def _fair_share(row: ProbeRow) -> float:
@@ -106,24 +111,6 @@ def _quantiles(
             yield _sample(cell, metric, value, f"{seed}.{repeat}", quantile=quantile)
 
 
-def _tabulate(
-    raw: dict[str, RawTable],
-    name: str,
-    cell: Cell,
-    rows: Sequence[ProbeRow | SqliteRow | PgbenchRow],
-) -> None:
-    """Add rows to a raw table, as the tool printed them."""
-    names: list[str] = [field.name for field in dataclasses.fields(rows[0])]
-    key = ["variant", "probe", "background", "disk", "depth"]
-    table = raw.setdefault(name, RawTable([*key, *names]))
-    for row in rows:
-        given: list[Param] = [cell.variant.name, cell.probe, cell.background]
-        given += [cell.place.name, cell.depth]
-        values = [getattr(row, field) for field in names]
-        shown = [_shown(value) for value in values]
-        table.rows.append([*given, *shown])
-
-
 def _shown(value: bool | Param | None) -> Param:
     """A field of a row in a raw table."""
     if value is None:
@@ -131,13 +118,17 @@ def _shown(value: bool | Param | None) -> Param:
     return int(value) if isinstance(value, bool) else value
 
 
-def _all_of(cell: Cell, rows: list[Row]) -> list[Row]:
-    """The rows, one for each repeat.  Raises LabError if some are missing."""
+def _read(raw: dict[str, RawTable], name: str, cell: Cell, lines: Sequence[str]) -> list[Any]:
+    """The rows of a tool, one for each repeat.  Raises LabError if some are missing."""
+    rows = read_rows(TABLES[name][0], lines, () if name == "probe" else (ProbeRow.TOOL,))
     if len(rows) != cell.repeats:
         raise LabError(
             f"{cell.variant.name}: {cell.name}: {len(rows)} repeats: must be {cell.repeats}",
             exit_code=1,
         )
+    for row in rows:
+        fields = {field: _shown(value) for field, value in dataclasses.asdict(row).items()}
+        tabulate(raw, name, {"variant": cell.variant.name, **_place(cell), **fields})
     return rows
 
 
@@ -145,19 +136,12 @@ def _cell_samples(
     raw: dict[str, RawTable], seed: int, cell: Cell, lines: Sequence[str]
 ) -> Iterator[Sample]:
     """Everything one cell printed."""
-    if cell.probe in SQLITE:
-        commits = _all_of(cell, read_rows(SqliteRow, lines, beside=(ProbeRow.TOOL,)))
-        _tabulate(raw, "sqlite", cell, commits)
-        yield from _quantiles(cell, "sqlite_commit_ms", commits, seed)
+    name = "sqlite" if cell.probe in SQLITE else PGBENCH if cell.probe == PGBENCH else "probe"
+    rows = _read(raw, name, cell, lines)
+    if name != "probe":
+        yield from _quantiles(cell, TABLES[name][1], rows, seed)
         return
-    if cell.probe == PGBENCH:
-        runs = _all_of(cell, read_rows(PgbenchRow, lines, beside=(ProbeRow.TOOL,)))
-        _tabulate(raw, "pgbench", cell, runs)
-        yield from _quantiles(cell, "pgbench_ms", runs, seed)
-        return
-    starts = _all_of(cell, read_rows(ProbeRow, lines))
-    _tabulate(raw, "probe", cell, starts)
-    for start in starts:
+    for start in rows:
         yield from _probe_samples(cell, start, f"{seed}.{start.repeat}")
 
 
