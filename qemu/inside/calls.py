@@ -13,13 +13,20 @@ _MACHINE = ("x86_64", "aarch64").index(os.uname().machine)
 _NUMBERS = {
     "capget": (125, 90),
     "capset": (126, 91),
+    "fallocate": (285, 47),
     "finit_module": (313, 273),
     "futex": (202, 98),
+    "io_getevents": (208, 4),
+    "io_setup": (206, 0),
+    "io_submit": (209, 2),
     "ioprio_get": (252, 31),
     "ioprio_set": (251, 30),
+    "mount": (165, 40),
     "prctl": (157, 167),
     "sched_getattr": (315, 275),
     "sched_setattr": (314, 274),
+    "sync_file_range": (277, 84),
+    "umount2": (166, 39),
     "unshare": (272, 97),
 }
 _CAPABILITIES_3 = 0x20080522
@@ -30,9 +37,10 @@ PIECE = 4096
 _FUTEX_LOCK_PI, _FUTEX_UNLOCK_PI = 6, 7
 
 
-def call(name: str, *args: int) -> int:
-    """A system call with numbers and addresses."""
-    words = (ctypes.c_long(word) for word in (_NUMBERS[name][_MACHINE], *args))
+def call(name: str, *args: int | bytes) -> int:
+    """A system call with numbers, addresses and texts."""
+    given = (_NUMBERS[name][_MACHINE], *args)
+    words = (word if isinstance(word, bytes) else ctypes.c_long(word) for word in given)
     value: int = _LIBC.syscall(*words)
     if value < 0:
         error = ctypes.get_errno()
@@ -84,6 +92,16 @@ def load_module(path: str) -> None:
         call("finit_module", file.fileno(), ctypes.addressof(none), 0)
 
 
+def mount(device: str, folder: str, kind: str, flags: int, options: str = "") -> None:
+    """mount(2)."""
+    call("mount", device.encode(), folder.encode(), kind.encode(), flags, options.encode())
+
+
+def unmount(folder: str, flags: int = 0) -> None:
+    """umount2(2)."""
+    call("umount2", folder.encode(), flags)
+
+
 def lock(address: int) -> None:
     """Take the priority inheritance mutex there, which is 0 when it is free."""
     call("futex", address, _FUTEX_LOCK_PI, 0, 0)
@@ -118,6 +136,12 @@ def write(path: str, text: str) -> None:
         os.write(fd, text.encode())
     finally:
         os.close(fd)
+
+
+def values(path: str) -> dict[str, int]:
+    """A file of lines "NAME VALUE" or "NAME: VALUE UNIT"."""
+    lines = (line.split() for line in read(path).splitlines())
+    return {words[0].rstrip(":"): int(words[1]) for words in lines if words[1:]}
 
 
 def number(path: str) -> int:

@@ -24,6 +24,18 @@ def usable() -> bool:
     return True
 
 
+@contextmanager
+def controlled(*names: str) -> Iterator[bool]:
+    """Groups have these controllers for a while; false if there are none."""
+    file = f"{ROOT}/cgroup.subtree_control"
+    before = calls.read(file).split() if os.path.exists(file) else []
+    more = [name for name in names if name not in before]
+    try:
+        yield not calls.fails(calls.write, file, " ".join(f"+{name}" for name in names))
+    finally:
+        calls.fails(calls.write, file, " ".join(f"-{name}" for name in more))
+
+
 def move(group: str, pid: int) -> None:
     """Into the group with that path."""
     calls.write(f"{group}/cgroup.procs", str(pid))

@@ -25,15 +25,25 @@ def shared(kind: type[S]) -> S:
     return kind.from_buffer(mmap.mmap(-1, mmap.PAGESIZE))
 
 
-def wait_until(condition: Callable[[], object], seconds: float = WAIT_S) -> bool:
-    """Look until it holds, so long at most; returns whether it does."""
-    end = time.monotonic() + seconds
+def _usual() -> float:
+    return WAIT_S
+
+
+patience: Callable[[], float] = _usual
+"""How long a wait that begins now may take; a program may have another."""
+
+
+def wait_until(
+    condition: Callable[[], object], seconds: float | None = None, longest_s: float = 0.05
+) -> bool:
+    """Look until it holds, every longest_s at least; returns whether it does in time."""
+    end = time.monotonic() + (patience() if seconds is None else seconds)
     pause = 0.001
     while not condition():
         if time.monotonic() > end:
             return False
         time.sleep(pause)
-        pause = min(1.25 * pause, 0.05)
+        pause = min(1.25 * pause, longest_s)
     return True
 
 

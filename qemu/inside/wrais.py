@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from inside import calls, cgroup
+from inside.ktap import FAILED, UNSUPPORTED, stop
 
 MASTER = "enabled"
 PARTS = ("raise", "dirty", "copy_out", "inherit", "tags", "floor")
@@ -57,6 +58,39 @@ def write(file: str, text: str) -> int:
     return calls.fails(calls.write, file, text)
 
 
+def on(name: str) -> bool:
+    """The kernel has that switch, and it is on."""
+    return os.path.exists(path(name)) and bool(get(name))
+
+
+def switch_all(on: bool) -> None:
+    """Switch on every part that there is, and then all of them on or off.  Raises OSError."""
+    calls.write(path(MASTER), "0")
+    for name in PARTS:
+        if os.path.exists(path(name)):
+            calls.write(path(name), "1")
+    calls.write(path(MASTER), str(int(on)))
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """All switches and numbers are put back."""
+    before = {name: get(name) for name in NAMES if os.path.exists(path(name))}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            put(name, value)
+
+
+def require() -> None:
+    """Exits unless this kernel has privileged I/O and the caller is root."""
+    if not os.path.exists(path(MASTER)):
+        stop(UNSUPPORTED, "this kernel has no privileged I/O (CONFIG_BFQ_WRAIS)")
+    if os.geteuid():
+        stop(FAILED, "be root: tests drop privileges, and make and remove disks")
+
+
 def parse(text: str) -> dict[str, int]:
     """The counters in the text of STAT.  Raises ValueError unless it is as documented."""
     version, *lines = text.split("\n")
@@ -93,19 +127,14 @@ def switch(group: str, text: str) -> int:
 @contextmanager
 def groups() -> Iterator[bool]:
     """Make GROUP and CHILD, for a while; false if there is no I/O controller."""
-    root = f"{cgroup.ROOT}/{_SUBTREE}"
-    there = os.path.exists(root) and "io" in calls.read(root).split()
-    if not there and write(root, "+io"):
-        yield False
-        return
-    try:
+    with cgroup.controlled("io") as there:
+        if not there:
+            yield False
+            return
         with cgroup.made(NAME):
             write(f"{GROUP}/{_SUBTREE}", "+io")
             with cgroup.made(f"{NAME}/child"):
                 yield os.path.exists(f"{CHILD}/{SWITCH}")
-    finally:
-        if not there:
-            write(root, "-io")
 
 
 @contextmanager

@@ -12,11 +12,11 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable
-from errno import EACCES, EINVAL, ENOENT, EPERM
+from errno import EACCES, EINVAL, EPERM
 from functools import partial
 
 from inside import calls, cgroup, wrais
-from inside.ktap import FAILED, UNSUPPORTED, Case, Test, Tests, options, run, stop
+from inside.ktap import Case, Test, Tests, options, run
 from inside.task import released
 from inside.wrais import BE, CHILD, GROUP, IDLE, KNOBS, MASTER, NAMES, NONE, PARTS, RT, STAT, SWITCH
 
@@ -306,29 +306,20 @@ def expect_effect(
         case.expect(good, f"class {io_class}, {group}: {name} grows by {grown[name]}")
 
 
-def switch_all(case: Case, on: bool) -> None:
-    """Switch on every part that there is, and then all of them on or off."""
-    case.expect(not wrais.put(MASTER, 0), f"cannot switch {MASTER}")
-    for name in PARTS:
-        case.expect(wrais.put(name, 1) in (0, ENOENT), f"cannot switch {name}")
-    for value in (1, on):
-        case.expect(not wrais.put(MASTER, int(value)), f"cannot switch {MASTER}")
-
-
 def nothing_when_off(case: Case) -> None:
-    switch_all(case, False)
+    wrais.switch_all(False)
     grown = reads(case, (RT, 0))
     case.expect(not any(grown.values()), f"{grown}")
 
 
 def no_raise(case: Case) -> None:
-    switch_all(case, True)
+    wrais.switch_all(True)
     wrais.put("raise", 0)
     expect_effect(case, (RT, 0), raised=False, exempt=True)
 
 
 def no_tags(case: Case) -> None:
-    switch_all(case, True)
+    wrais.switch_all(True)
     if wrais.put("tags", 0):
         case.skip(WITHOUT)
     else:
@@ -336,21 +327,21 @@ def no_tags(case: Case) -> None:
 
 
 def classes_differ(case: Case) -> None:
-    switch_all(case, True)
+    wrais.switch_all(True)
     for io_class, level in ((NONE, 0), (BE, 0), (IDLE, 0), (RT, 0), (RT, 7)):
         expect_effect(case, (io_class, level), raised=io_class == RT, exempt=io_class == RT)
 
 
 def given_up(case: Case) -> None:
     """From the next request on."""
-    switch_all(case, True)
+    wrais.switch_all(True)
     raised = reads(case, (RT, 0), (BE, wrais.USUAL_LEVEL))["raised_requests"]
     case.equal(raised, READS, f"raised of {READS} and then {READS} requests")
 
 
 def cgroups(case: Case) -> None:
     """A member needs the attribute in its cgroup and in all above."""
-    switch_all(case, True)
+    wrais.switch_all(True)
     for parent, child in map(str.split, MEMBERS):
         switch(case, GROUP, parent)
         switch(case, CHILD, child)
@@ -368,7 +359,7 @@ def expect_told(case: Case, group: str, count: int) -> None:
 
 def told_in_io_stat(case: Case) -> None:
     """In the cgroup and in all above but the root, for either reason, while it counts."""
-    switch_all(case, True)
+    wrais.switch_all(True)
     reads(case, (NONE, 0), group=CHILD)
     expect_told(case, CHILD, 0)
     reads(case, (RT, 0), group=CHILD)
@@ -416,18 +407,10 @@ TESTS: Tests = {
 def main() -> None:
     """Test all, and put back switches and numbers."""
     options()
-    if not os.path.exists(wrais.path(MASTER)):
-        stop(UNSUPPORTED, "this kernel has no privileged I/O (CONFIG_BFQ_WRAIS)")
-    if os.geteuid():
-        stop(FAILED, "be root: the tests drop privileges")
-    before = {name: wrais.get(name) for name in NAMES if os.path.exists(wrais.path(name))}
-    try:
-        with wrais.scheduler(DISK, "bfq") as chosen:
-            effects = EFFECTS if chosen else lambda case: case.skip("no disk with bfq")
-            run({**TESTS, "whose requests are privileged": effects})
-    finally:
-        for name, value in before.items():
-            wrais.put(name, value)
+    wrais.require()
+    with wrais.kept(), wrais.scheduler(DISK, "bfq") as chosen:
+        effects = EFFECTS if chosen else lambda case: case.skip("no disk with bfq")
+        run({**TESTS, "whose requests are privileged": effects})
 
 
 if __name__ == "__main__":

@@ -2,16 +2,13 @@
 # its own file.
 
 programs += $(addprefix wrais/,lprobe wrais wrais-pgbench wrais-run wrais-sqlite)
-tests += $(addprefix wrais/tests/,wrais-disk wrais-crash wrais-safety wrais-times)
+tests += $(addprefix wrais/tests/,wrais-disk wrais-crash wrais-times)
 
 lprobe-parts := probe app app_engine
 wrais-parts := control privilege stalls verb_stalls verb_stat
 wrais-run-parts := control load probe app app_engine run_options run_setup run_groups run_trace
-wrais-safety-parts := $(addprefix tests/safety_,disk tasks limits devices carriers groups fuse disruptions ends) \
-	control privilege no_dlopen tests/validate
 wrais-pgbench-parts := times
 wrais-sqlite-parts := no_dlopen times
 
-# the real libraries, from the distribution
-wrais-safety-libs := -Wl,--wrap=dlopen -lfuse3
+# the real library, from the distribution
 wrais-sqlite-libs := -Wl,--wrap=dlopen -lsqlite3

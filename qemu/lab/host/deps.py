@@ -89,7 +89,6 @@ llvm-ar llvm
 g++ g++ gcc-c++
 {ARCH.gnu}-g++ g++-{ARCH.gnu}
 libc.a libc6-dev glibc-static
-libfuse3.a libfuse3-dev -
 libsqlite3.a libsqlite3-dev -
 libzmq.a libzmq3-dev -
 tar2sqfs squashfs-tools-ng
@@ -147,7 +146,7 @@ _KERNEL = f"{_TOOLCHAIN} bc bison cpio flex kmod lz4 patch perl xz libelf.h {DEB
 _PAGES = "sphinx-build groff"
 # Packages of another architecture are set up by its own programs, emulated.
 _FOREIGN = f"arch-test update-binfmts qemu-{ARCH.machine}-static" if ARCH.foreign else ""
-_LIBRARIES = "libc.a libfuse3.a libsqlite3.a libzmq.a"
+_LIBRARIES = "libc.a libsqlite3.a libzmq.a"
 PURPOSES: dict[str, tuple[Need, ...]] = {
     purpose: tuple(map(_need, words.split()))
     for purpose, words in {

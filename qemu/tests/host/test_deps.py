@@ -80,7 +80,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         (deps.DEBIAN, "peers", False, "with: sudo apt-get install --no-install-recommends crun "),
         (deps.UBUNTU, "kernel", True, "; Ubuntu has no Linux 6.12: give KERNEL="),
         (deps.FEDORA, "menuconfig", True, " elfutils-libelf-devel "),
-        (deps.FEDORA, "userland", True, "; Fedora has no package with libfuse3.a "),
+        (deps.FEDORA, "userland", True, "; Fedora has no package with libsqlite3.a "),
         (deps.FEDORA, "emulator", False, "install them with: sudo dnf install btrfs-progs "),
         (None, "peers", True, "missing: crun iperf3 ip (in Debian: crun iperf3 iproute2)"),
     ],

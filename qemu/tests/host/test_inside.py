@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import nullcontext
-from errno import EINVAL, ENOENT
+from errno import EINVAL, EIO, ENOENT, ENOSPC
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,8 @@ from inside import calls, ktap, lottery, lottery_api, wrais
 from inside.ktap import Case, Test, Tests
 from inside.task import released
 from inside.workers import Workers
+from inside.wrais_disk import Disk
+from inside.wrais_tasks import Crew, Use
 from lab.guest import python
 from lab.guest.ktap import Document, Status, parse
 
@@ -219,6 +221,34 @@ def test_workers_leave_no_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
+    ("use", "found", "wanted"),
+    [
+        (Use("fill", path="/dev/full"), ENOSPC, ENOSPC),
+        (Use("fill", path="/dev/full"), ENOSPC, EIO),
+        (Use("read", path="/none"), ENOENT, ENOENT),
+        *((Use(role), 0, 0) for role in ("write", "sync", "read")),
+    ],
+    ids=str,
+)
+def test_a_crew(tmp_path: Path, use: Use, found: int, wanted: int) -> None:
+    """What has ended a task, and nothing else, is good; one that is ended does not get on."""
+    disk = Disk.__new__(Disk)
+    disk.folder = str(tmp_path)
+    case = Case(0)
+    with Crew(case, (disk,), use) as crew:
+        if found:
+            with pytest.raises(OSError, match="task 1: "):
+                crew.advance(3)
+            crew.ended(wanted)
+        else:
+            crew.advance(2, 0)
+            crew.stop()
+            assert crew.bytes() > 0
+    assert case.failed == (found != wanted)
+    assert (tmp_path / "task.1").exists() == (not use.path)
+
+
+@pytest.mark.parametrize(
     ("text", "tickets"),
     [
         (f"{HEAD} 0\n{CPU}\n", 20),
@@ -277,6 +307,13 @@ def test_a_number_is_decimal_and_alone(tmp_path: Path, text: str) -> None:
     file = tmp_path / "value"
     file.write_text(text)
     assert calls.fails(calls.number, str(file)) == EINVAL
+
+
+def test_values(tmp_path: Path) -> None:
+    """Of both forms that the kernel has, with or without a unit."""
+    file = tmp_path / "values"
+    file.write_text("nr_dirty 12\n\nMemAvailable:   34 kB\n")
+    assert calls.values(str(file)) == {"nr_dirty": 12, "MemAvailable": 34}
 
 
 def test_a_write_makes_no_file(tmp_path: Path) -> None:

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a privileged task does on a disk, and waits for, is between the users of that disk.
+
+A request is as privileged as the task that waits for it, whichever task brings it to the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from inside import calls, cgroup, wrais
+from inside.ktap import Case
+from inside.wrais_disk import MIB, Disk, limit_dirty
+from inside.wrais_tasks import Crew, Use, Words, privileged
+
+DISK_MIB = 128
+DISK_MBPS, SLOW_MBPS = 30, 1
+DIRTY_BYTES = 8 * MIB
+FLOOR_WINDOW_MS = 2000
+"""The others are owed something soon."""
+OTHERS_PERMILLE = 35
+"""The others have 5 % of what the device does, in which requests have a price, too."""
+LOOP_PERCENT = 150
+"""A privileged task has so much more than a loop device, at least; 15 times on a quiet host."""
+COMMIT_MAX_MS = 350
+PAIR_PERCENT = 78
+"""What a reader has of what it has alone while a task syncs [percent]: 91, or 68 if not."""
+OVER_NAPS_MAX = 300
+"""A task with more than its share of what is dirty does not nap, to be the first when there is
+room: there are none, or 900 if it does.
+"""
+METADATA_SYNCS = 20
+"""In 5 s: 84 to 237; or 1, or 6, if it waits until the reader thinks."""
+TAG_WATCHES = 5
+GROUP_WATCH_S = 3
+TIMES = 2
+"""A privileged task has so many times more than both others, at least; 70 on a quiet host."""
+
+
+@contextmanager
+def disks(mbps: int = DISK_MBPS, second: int = 0, **numbers: int) -> Iterator[tuple[Disk, ...]]:
+    """One or two, few dirty pages, and a floor that is due soon."""
+    with ExitStack() as stack:
+        found = [stack.enter_context(Disk(DISK_MIB, mbps))]
+        limit_dirty(DIRTY_BYTES)
+        for name, value in {"floor_window_ms": FLOOR_WINDOW_MS, **numbers}.items():
+            wrais.put(name, value)
+        if second:
+            found.append(stack.enter_context(Disk(DISK_MIB, second, more="-2")))
+        yield tuple(found)
+
+
+def watched(case: Case, there: tuple[Disk, ...], *tasks: Use) -> tuple[list[int], Crew]:
+    """What each does for a while, and all of them, which have ended."""
+    with Crew(case, there, *tasks) as crew:
+        done = crew.watch()
+        crew.stop()
+        return done, crew
+
+
+def slow_disk(case: Case) -> None:
+    """Privileged writers on a slow disk that has more than its share wait as others do."""
+    tasks = (privileged("write"), privileged("write"), Use("write", disk=1))
+    with disks(SLOW_MBPS, second=DISK_MBPS) as there:
+        before = wrais.counters()["dirty_naps"]
+        watched(case, there, *tasks)
+        naps = wrais.counters()["dirty_naps"] - before
+    case.expect_bound(naps <= OVER_NAPS_MAX, f"{naps} naps")
+
+
+def other_disk(case: Case) -> None:
+    """No task is held on a disk that no privileged task uses."""
+    tasks = (privileged("read"), privileged("sync"), Use("write", disk=1))
+    with disks(second=DISK_MBPS // 2) as there:
+        before = wrais.counters()["dirty_holds"]
+        watched(case, there, *tasks)
+        case.equal(wrais.counters()["dirty_holds"], before, "a writer was held there")
+
+
+def loop(case: Case) -> None:
+    """A task whose I/O is waited for on another disk does not help a loop device here."""
+    with disks(second=DISK_MBPS) as there, there[0].loop(direct=True) as path:
+        syncer = Use("sync", privileged=True, disk=1)
+        done, _ = watched(case, there, syncer, privileged("read"), Use("read", path=path))
+    case.expect_bound(100 * done[1] > LOOP_PERCENT * done[2], f"privileged, and by loop: {done}")
+
+
+def commit(case: Case) -> None:
+    """A commit that is waited for gets on under privileged readers.
+
+    One of them always has a request, and so has another kernel thread, whose queue BFQ would
+    like to merge with that of the journal.
+    """
+    with disks() as there, there[0].loop(direct=True) as path:
+        readers = [privileged("read")] * 3
+        tasks = (privileged("sync"), Use("read", path=path), *readers)
+        _, crew = watched(case, there, *tasks)
+    longest_ms = crew.slots[0].value // 1_000_000
+    case.note(f"the longest fsync took {longest_ms} ms")
+    case.expect_bound(longest_ms <= COMMIT_MAX_MS, f"an fsync took {longest_ms} ms")
+
+
+def writer(case: Case) -> None:
+    """The others have 5 % under a privileged writer."""
+    with disks() as there:
+        done, _ = watched(case, there, privileged("write"), privileged("read"), Use("read"))
+    others = 1000 * done[2] >= OTHERS_PERMILLE * sum(done)
+    case.expect_bound(others, f"the others have {done[2]} of {sum(done)}")
+
+
+def pair(case: Case) -> None:
+    """The device is not kept idle for a task that waits for the journal while another reads."""
+    with disks() as there:
+        alone, _ = watched(case, there, privileged("read"))
+        done, _ = watched(case, there, privileged("read"), privileged("sync"))
+    kept = 100 * done[0] > PAIR_PERCENT * alone[0]
+    case.expect_bound(kept, f"the reader has {done[0]}, and alone {alone[0]}")
+
+
+def expect_first(case: Case, done: list[int]) -> None:
+    """The first has more than both others, which are not privileged; else half as much."""
+    case.expect_bound(done[0] > done[1] + done[2], f"the first and others: {done}")
+
+
+def worker(case: Case) -> None:
+    """What a kernel thread reads of a loop device for a privileged task goes first."""
+    with disks() as there, there[0].loop(direct=False) as path:
+        first = Use("read", privileged=True, path=path, image=there[0].image)
+        done, _ = watched(case, there, first, Use("read"), Use("read"))
+    expect_first(case, done)
+
+
+def request(case: Case) -> None:
+    """A task that is not privileged gives single requests (AIO) the real-time class."""
+    with disks() as there:
+        done, _ = watched(case, there, Use("request"), Use("read"), Use("read"))
+    expect_first(case, done)
+
+
+def expect_syncs(case: Case, *more: Use) -> None:
+    """A privileged task that syncs gets on under a reader and the flusher, which writes metadata.
+
+    It wants to change them, and waits for the lock of the buffer until they are written.
+    """
+    with disks(floor_pct=0) as there:
+        flusher = Use("write_back", path=there[0].device)
+        tasks = (privileged("sync"), privileged("read"), flusher, *more)
+        with Crew(case, there, *tasks) as crew:
+            crew.watch()
+            rounds = crew.slots[0].rounds
+            crew.stop()
+    case.expect_bound(rounds >= METADATA_SYNCS, f"{rounds} times")
+
+
+def handle(case: Case) -> None:
+    """A task that is not privileged waits for such a lock with a handle.
+
+    The commit that the fsync waits for does not begin before that has ended.
+    """
+    expect_syncs(case, Use("allocate"))
+
+
+def tag(case: Case) -> None:
+    """Writeback has the tags that there are for it, and the flusher waits for one.
+
+    It has a handle open: a commit waits for that, and the writers, which are privileged, for
+    the commit. Readers want the disk all the time. It took some seconds until all of that came
+    together, and then half a minute.
+    """
+    others, readers, writers = (
+        [Use("sync")] * 2,
+        [privileged("read")] * 3,
+        [privileged("write")] * 3,
+    )
+    with disks(floor_pct=0) as there, Crew(case, there, *others, *readers, *writers) as crew:
+        for _ in range(1 if Words.brief else TAG_WATCHES):
+            done = crew.watch()[-len(writers) :]
+            case.expect_bound(min(done) >= MIB, f"writers: {done} bytes")
+        crew.stop()
+
+
+def share_disk(by_class: bool, case: Case) -> None:
+    """A privileged task of a light group goes before those of a heavy one.
+
+    Without the privilege its weight is 1 in 20; it has that by its I/O class, or from some
+    moment on by its group.
+    """
+    with cgroup.controlled("io") as there:
+        if not there:
+            case.skip("no cgroup v2 with an I/O controller")
+            return
+        with cgroup.made("wrais-light") as light, cgroup.made("wrais-heavy") as heavy:
+            calls.write(f"{light}/io.bfq.weight", "50")
+            calls.write(f"{heavy}/io.bfq.weight", "1000")
+            first = Use("read", privileged=by_class, thinks=True, group=light)
+            others = [Use("read", group=heavy)] * 2
+            with Disk(DISK_MIB, DISK_MBPS) as disk, Crew(case, (disk,), first, *others) as crew:
+                crew.advance(1)
+                if not by_class:
+                    done = crew.measure(GROUP_WATCH_S)
+                    case.expect_bound(done[0] < sum(done[1:]), f"none is privileged: {done}")
+                    case.equal(wrais.switch(light, "1"), 0, "the group's attribute")
+                    # the next request is: the one that it waits for is not
+                    crew.advance(2, 0)
+                done = crew.measure(GROUP_WATCH_S)
+                crew.stop()
+            case.expect_bound(done[0] > TIMES * sum(done[1:]), f"the first is privileged: {done}")
