@@ -2,7 +2,7 @@
 # its own file.
 
 programs += $(addprefix wrais/,lprobe wrais wrais-pgbench wrais-run wrais-sqlite)
-tests += $(addprefix wrais/tests/,wrais-disk wrais-crash wrais-times)
+tests += $(addprefix wrais/tests/,wrais-disk wrais-crash)
 
 lprobe-parts := probe app app_engine
 wrais-parts := control privilege stalls verb_stalls verb_stat
