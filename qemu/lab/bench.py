@@ -17,13 +17,13 @@ from lab.guest.machine import Files, Machine
 from lab.guest.result import BootResult
 from lab.host.progress import Progress
 from lab.paths import Paths
+from lab.registry import check_metric, lookup
 from lab.report.goals import Verdict, goals_json, goals_text, missed
 from lab.report.measured import Measured, differing, first_difference, repeat_goal
 from lab.report.provenance import Provenance, collect
 from lab.report.records import write_text
 from lab.report.results import stem
 from lab.schedule import Runner, Schedule
-from lab.subjects.registry import check_metric, lookup
 
 MAX_REPEAT = 10
 # Host seconds of a guest in virtual time: to boot, and for a second that it is busy.

@@ -23,10 +23,10 @@ from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.host.progress import Progress
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS, PEERS, names
 from lab.report.goals import Verdict, goals_text, missed
 from lab.report.provenance import Provenance
 from lab.schedule import OutOfTime, Runner, Schedule
-from lab.subjects.registry import EXPERIMENTS, PEERS, names
 
 _BUDGET = re.compile(r"([1-9][0-9]*)([smh])")
 UNITS = {"s": 1, "m": 60, "h": 3600}

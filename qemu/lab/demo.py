@@ -11,151 +11,36 @@ import json
 import os
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.bench import Bench, add_jobs, run_all, settle
-from lab.experiment import DEMO, measuring, require
-from lab.guest import places
+from lab.experiment import DEMO, Shown, measuring, require
 from lab.guest.result import BootResult
 from lab.host.progress import Progress, duration
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS, PEERS, PICTURES, SHOWN
 from lab.report import page, three
 from lab.report.goals import (
     NOT_MEASURED,
-    Goal,
     Verdict,
     best_peer,
     counted,
     goals_text,
     missed,
-    value,
 )
 from lab.report.measured import Measured
-from lab.report.records import Param, write_text
+from lab.report.records import write_text
 from lab.schedule import Runner
-from lab.subjects.ipc import goals as ipc
-from lab.subjects.livelock import goals as livelock
-from lab.subjects.livelock import variants as drivers
-from lab.subjects.livelock.governed import point
-from lab.subjects.lottery import goals as lottery
-from lab.subjects.registry import EXPERIMENTS, PEERS, PICTURES
-from lab.subjects.udp import goals as udp
-from lab.subjects.udp import iperf
-from lab.subjects.wrais import goals as wrais
-from lab.subjects.wrais import variants as schedulers
-from lab.subjects.wrais.experiment import DEPTHS
 
 COLUMNS, LINES = 80, 24
 INDENT = 10
 TABLE = "demo.txt"
 NOTHING = "It was not measured."
-FLOOD_PPS = 60000
-BUSY_MBPS = 512
 QUICK_START = "Documentation/quick-start.rst"
 LONGER = "make bench"
 SECONDS = "demo-seconds.json"
-
-
-@dataclass(frozen=True)
-class Subject:
-    """How the screen tells of an experiment.
-
-    `told` says in plain words what was shown, with its figures, or None where they are not
-    there; `picture` ends the name of the plot that shows it.  Variants that are `peers` are
-    what a user could take instead.
-    """
-
-    told: Callable[[Measured], str | None]
-    picture: str = ""
-    goals: Sequence[Goal] = ()
-    peers: Sequence[str] = ()
-
-
-def _lottery(measured: Measured) -> str | None:
-    table = measured.raw.get("share")
-    if table is None:
-        return None
-    case, tickets, wins = (table.header.index(name) for name in ("case", "tickets", "wins"))
-    of = [row for row in table.rows if row[case] == "10:1"]
-    most, least = (sum(float(row[wins]) for row in of if row[tickets] == n) for n in (10, 1))
-    if not least:
-        return None
-    return f"A task with 10 tickets got {most / least:.2f} times the CPU of one with 1."
-
-
-def _wrais(measured: Measured) -> str | None:
-    beside: dict[str, Param] = {
-        **{"background": "1r1w", "probe": "lprobe", "depth": DEPTHS[0]},
-        "disk": places.FLASH.name,
-    }
-    ours, stock = (
-        value(measured.records, "startup_over_idle", variant.name, **beside)
-        for variant in (schedulers.WRAIS, schedulers.BFQ)
-    )
-    if ours is None or stock is None:
-        return None
-    return f"A start beside load took {ours:.2f} x that on an idle disk, stock {stock:.2f} x."
-
-
-def _livelock(measured: Measured) -> str | None:
-    flood = point(1, FLOOD_PPS)
-    ours, stock = (
-        value(measured.records, "goodput_pps", variant.name, **flood)
-        for variant in (drivers.GOVERNOR, drivers.E1000)
-    )
-    if ours is None or stock is None:
-        return None
-    return f"Of {FLOOD_PPS:,} packets/s {ours:,.0f} arrived, with the stock driver {stock:,.0f}."
-
-
-def _ipc(measured: Measured) -> str | None:
-    pipe, spin = (
-        value(measured.records, "latency_ns", name, **ipc.MEDIAN) for name in ("pipe", "spin")
-    )
-    if pipe is None or spin is None:
-        return None
-    pipe_us, spin_us = pipe / 1000, spin / 1000
-    return f"A message took {pipe_us:.1f} us by a pipe, {spin_us:.2f} us to a spinning thread."
-
-
-def _udp(measured: Measured) -> str | None:
-    ours, other = (
-        value(measured.records, "rate_error_pct", name, **{**udp.ALONE, "rate_mbps": BUSY_MBPS})
-        for name in ("udprate", iperf.NAME)
-    )
-    if ours is None or other is None:
-        return None
-    return (
-        f"{BUSY_MBPS} Mbit/s were sent {abs(ours):.3f} % off, by {iperf.NAME} {abs(other):.3f} %."
-    )
-
-
-SUBJECTS: Mapping[str, Subject] = {
-    "lottery": Subject(_lottery, "shares", lottery.GOALS, ("other",)),
-    "wrais": Subject(
-        _wrais,
-        "start-up-depth2",
-        wrais.GOALS,
-        tuple(variant.name for variant in (schedulers.BFQ, *schedulers.PEERS)),
-    ),
-    "livelock": Subject(
-        _livelock,
-        "throughput",
-        livelock.GOALS,
-        tuple(
-            variant.name
-            for variant in (
-                *(drivers.E1000, drivers.E1000_THREADED, drivers.PLAIN, drivers.PLAIN_THREADED),
-                *(drivers.NAPI, drivers.THREADED, *drivers.NICED),
-            )
-        ),
-    ),
-    "ipc": Subject(_ipc, "mechanisms", ipc.GOALS, ("zmq-perf", "flag")),
-    "udp": Subject(_udp, "figure-2", udp.GOALS, (iperf.NAME, "naive")),
-}
-OTHER = Subject(lambda _: None)
 
 
 @dataclass
@@ -173,9 +58,9 @@ class Seen:
         return self.part.experiment.name
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> Shown:
         """How it is told of."""
-        return SUBJECTS.get(self.name, OTHER)
+        return SHOWN.get(self.name, Shown())
 
     @property
     def picture(self) -> Path | None:

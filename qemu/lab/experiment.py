@@ -15,7 +15,7 @@ from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.native import Peer, run_here
 from lab.paths import Paths
-from lab.report.goals import Verdict
+from lab.report.goals import Goal, Verdict
 from lab.report.measured import Measured
 from lab.report.records import Record
 from lab.schedule import Runner
@@ -52,6 +52,21 @@ class Experiment:
     evaluate: Callable[[Sequence[BootResult]], Measured]
     judge: Callable[[Sequence[Record], bool], list[Verdict]]
     draw: Callable[[Path, Path, str], list[Path]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the demo's screen tells of an experiment.
+
+    `told` says in plain words what was shown, with its figures, or None where they are not
+    there; `picture` ends the name of the plot that shows it.  Variants that are `peers` are
+    what a user could take instead.
+    """
+
+    told: Callable[[Measured], str | None] = lambda _: None
+    picture: str = ""
+    goals: Sequence[Goal] = ()
+    peers: Sequence[str] = ()
 
 
 CHECK_FAILED = STATUS_FAILED

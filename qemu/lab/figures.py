@@ -12,10 +12,10 @@ from pathlib import Path
 from lab import LabError
 from lab.experiment import SCOPES
 from lab.paths import Paths
+from lab.registry import lookup, names
 from lab.report import results
 from lab.report.quotes import renewed
 from lab.report.records import write_text
-from lab.subjects.registry import lookup, names
 
 
 def documents(top: Path) -> list[Path]:

@@ -26,8 +26,8 @@ from lab.guest.ktap import Case
 from lab.guest.result import BootResult, ProgramResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
+from lab.registry import suites
 from lab.schedule import Schedule
-from lab.subjects.registry import suites
 from lab.tree.kernel import environment
 
 TIMES = 5
@@ -200,9 +200,10 @@ def _failed(report: Path) -> str:
 
 def parts(paths: Paths) -> list[tuple[str, Callable[[], list[Row]]]]:
     """What there is to do, by name."""
-    tests = str(paths.qemu / "tests")
+    tests, subjects = str(paths.qemu / "tests"), str(paths.qemu / "subjects")
     guest = {"LAB_KERNEL": "guest", "LAB_AGAIN": "never"}
     debug = {**guest, "LAB_KERNEL": "debug", "LAB_SHORT": "1"}
+    timed = ("-m", "timed", f"{tests}/host", subjects)
     crash = {**guest, "LAB_CRASH_STATES": str(CRASH_STATES)}
     return [
         ("guest", lambda: [tested(paths, "guest", guest, f"{tests}/guest")]),
@@ -213,7 +214,7 @@ def parts(paths: Paths) -> list[tuple[str, Callable[[], list[Row]]]]:
         (
             "host",
             lambda: [
-                replace(tested(paths, f"host-{n}", guest, "-m", "timed", f"{tests}/host"), needed=0)
+                replace(tested(paths, f"host-{n}", guest, *timed), needed=0)
                 for n in range(1, TIMES + 1)
             ],
         ),

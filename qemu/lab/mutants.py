@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Mutants: faults planted on purpose, each of which the tests must notice.
 
-A mutant is a table of qemu/tests/mutants/SUBJECT.toml: what it does, caught_by, an expression
-for pytest -k that names the tests that must notice, the file, of the checkout or of the kernel
-tree (linux/...), and what stands there once before and after; also has more of these. kind
-says what is built again, where the file does not; short = true that the shortened tests
-suffice, often = true that make test tries it.
+A mutant is a table of qemu/subjects/SUBJECT/mutants.toml, or of qemu/tests/mutants/NAME.toml if
+it is one of the lab: what it does, caught_by, an expression for pytest -k that names the tests
+that must notice, the file, of the checkout or of the kernel tree (linux/...), and what stands
+there once before and after; also has more of these. kind says what is built again, where the
+file does not; short = true that the shortened tests suffice, often = true that make test tries it.
 
 It is planted in a private copy of the checkout and of $(O), what it touches is built there, and
 the tests that it names are run. They have to fail, and they must be known to pass without it:
@@ -145,12 +145,14 @@ class Result:
 def load(paths: Paths) -> list[Mutant]:
     """All mutants, by name: SUBJECT/NAME."""
     found: list[Mutant] = []
-    for file in sorted((paths.qemu / "tests/mutants").glob("*.toml")):
+    files = {file.parent.name: file for file in paths.qemu.glob("subjects/*/mutants.toml")}
+    files |= {file.stem: file for file in paths.qemu.glob("tests/mutants/*.toml")}
+    for name, file in sorted(files.items()):
         try:
             tables = tomllib.loads(file.read_text())
         except tomllib.TOMLDecodeError as error:
             raise LabError(f"{file}: {error}") from None
-        found += [Mutant.parse(f"{file.stem}/{name}", table) for name, table in tables.items()]
+        found += [Mutant.parse(f"{name}/{fault}", table) for fault, table in tables.items()]
     return found
 
 
@@ -189,7 +191,7 @@ def test_command(paths: Paths, words: str, report: Path, *options: str) -> list[
     quiet = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", *options]
     ignored = f"--ignore={paths.qemu / 'tests/test_mutants.py'}"
     pytest = [sys.executable, "-m", "pytest", *config, *quiet, ignored]
-    return [*pytest, "-k", words, str(paths.qemu / "tests")]
+    return [*pytest, "-k", words, str(paths.qemu)]
 
 
 def test_environment(paths: Paths, short: bool) -> dict[str, str]:

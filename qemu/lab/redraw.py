@@ -10,9 +10,9 @@ import sys
 
 from lab import LabError
 from lab.paths import Paths
+from lab.registry import PICTURES, lookup, names
 from lab.report import page, three
 from lab.report.results import fullest, stem
-from lab.subjects.registry import PICTURES, lookup, names
 
 
 def main(paths: Paths, exp: str | None) -> int:

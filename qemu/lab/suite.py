@@ -21,7 +21,7 @@ TIERS = ("gate", "long")
 DEBUG_MEM_MB = 3072
 KMEMLEAK_TIMEOUT_S = 300
 
-SCENARIOS = Path(__file__).resolve().parents[1] / "tests/guest"
+LAB = Path(__file__).resolve().parent
 IN_GUEST = "lab/scenarios"
 """Where the guest has them, relative to /."""
 BOUNDS_OFF = "LAB_BOUNDS=off"
@@ -93,16 +93,23 @@ def header(path: Path) -> Header:
     return Header(path.stem, fields["What"], needs, int(fields.get("Time", "30")), debug, timed)
 
 
+def script(name: str) -> Path:
+    """Of a scenario: SUBJECT/NAME is qemu/subjects/SUBJECT/guest/NAME.sh, NAME one of the lab."""
+    subject, _, file = name.rpartition("/")
+    folder = LAB.parent / "subjects" / subject if subject else LAB
+    return folder / f"guest/{file}.sh"
+
+
 def scenario(name: str, *args: str) -> Program:
-    """The scenario in NAME.sh below qemu/tests/guest, with all files of its folder beside it.
+    """The scenario of that name, with all scripts of its folder beside it.
 
     The shell says each step before it takes it, and ends at the first that fails.
     """
-    path = SCENARIOS / f"{name}.sh"
+    path = script(name)
     if not path.is_file():
         raise LabError(f"{path}: no such scenario", exit_code=1)
     head = header(path)
-    folder = PurePosixPath(IN_GUEST) / path.parent.relative_to(SCENARIOS)
+    folder = PurePosixPath(IN_GUEST, name).parent
     files: Mapping[str, Path] = {
         f"{folder}/{file.name}": file for file in sorted(path.parent.glob("*.sh"))
     }

@@ -16,11 +16,10 @@ from lab.arch import ARCH
 from lab.guest import slowdisk
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
-from lab.guest.places import FLASH, FOLDER, TOOLS
+from lab.guest.places import DEPTHS, FLASH, FOLDER, TOOLS
 from lab.guest.vm import run_boot
 from lab.host.program import run
 from lab.paths import Paths
-from lab.subjects.wrais.experiment import DEPTHS
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-I", str(HERE))

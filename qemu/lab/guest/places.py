@@ -15,6 +15,8 @@ FOLDER = "/run/wrais"
 """Where the file system of the start is mounted."""
 LOWER = "/run/lower"
 """Where the file of a loop device is."""
+DEPTHS = (2, 8)
+"""Commands that a disk takes at a time, where its place does not say."""
 SIZE_MB = slowdisk.SIZE_MB
 FS = Ext4(size_mb=SIZE_MB, block=4096, journal_mb=32)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from lab import LabError
 from lab.labs import told_apart
 from lab.paths import Paths
+from lab.registry import lookup, names
 from lab.report.references import references
 from lab.report.results import run
-from lab.subjects.registry import lookup, names
 
 IMAGE = "debian:12"
 MINUTES = {"ipc": 20, "livelock": 120, "lottery": 60, "udp": 30, "wrais": 300}

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from lab import LabError
 from lab.experiment import require
 from lab.paths import Paths
+from lab.registry import PICTURES, lookup
 from lab.report.page import TRACE
-from lab.subjects.registry import PICTURES, lookup
 from lab.trace.record import record
 from lab.trace.timeline import draw, text
 from lab.trace.traced import Picture

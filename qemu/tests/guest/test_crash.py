@@ -17,11 +17,11 @@ from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
-from lab.subjects.wrais import crash, promise
-from lab.subjects.wrais.e2fs import E2fs
-from lab.subjects.wrais.promise import TAIL, Problem
-from lab.subjects.wrais.xfs import Xfs
 from lab.suite import kernel_variant, machine_for, scenario, tier
+from subjects.wrais import crash, promise
+from subjects.wrais.e2fs import E2fs
+from subjects.wrais.promise import TAIL, Problem
+from subjects.wrais.xfs import Xfs
 
 FS_MB = 63
 WRITERS = 6

@@ -10,14 +10,14 @@ import pytest
 
 from lab import LabError
 from lab.guest.boot import Program
+from lab.guest.places import DEPTHS
 from lab.paths import Paths
-from lab.subjects.lottery import trace as lottery
-from lab.subjects.wrais import trace as wrais
-from lab.subjects.wrais.experiment import DEPTHS
 from lab.trace.events import report
 from lab.trace.record import DAT, Recording, record
 from lab.trace.traced import Traced
 from lab.trace.waits import Span, What, sums, within
+from subjects.lottery import trace as lottery
+from subjects.wrais import trace as wrais
 
 
 def recorded(paths: Paths, scratch: Path, recording: Recording) -> Traced:

@@ -28,7 +28,7 @@ def copied(where: Path) -> Path:
         (where / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, where / name)
     unwanted = shutil.ignore_patterns("__pycache__")
-    for name in ("qemu/lab", "configs"):
+    for name in ("qemu/lab", "qemu/subjects", "configs"):
         shutil.copytree(TOP / name, where / name, ignore=unwanted)
     return where
 

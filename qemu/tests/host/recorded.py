@@ -16,10 +16,10 @@ from typing import Any
 from lab.guest.boot import Boot, Program
 from lab.guest.ktap import Status
 from lab.guest.result import BootResult, ProgramResult
-from lab.subjects.ipc import experiment as ipc
-from lab.subjects.livelock import experiment as livelock
-from lab.subjects.udp import experiment as udp
-from lab.subjects.wrais import experiment as wrais
+from subjects.ipc import experiment as ipc
+from subjects.livelock import experiment as livelock
+from subjects.udp import experiment as udp
+from subjects.wrais import experiment as wrais
 
 PRINTED = Path(__file__).resolve().parents[1] / "golden/printed.txt"
 

@@ -12,8 +12,8 @@ from lab.bench import BOOT_S, GUEST_FACTOR, Bench, Forecast, measure, run, run_a
 from lab.guest.boot import Boot
 from lab.guest.result import BootResult
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS
 from lab.report.measured import differing, first_difference, repeat_goal
-from lab.subjects.registry import EXPERIMENTS
 from tests.host import toy
 
 TOY = Bench(toy.EXPERIMENT)

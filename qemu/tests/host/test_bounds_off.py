@@ -8,7 +8,7 @@ import pytest
 
 from lab.guest.boot import Judged
 from lab.paths import CHECKED
-from lab.subjects.registry import suites
+from lab.registry import suites
 from lab.suite import BOUNDS_OFF
 from tests.host import native, programs
 

@@ -18,9 +18,9 @@ from lab.guest.machine import Machine
 from lab.guest.result import BootResult
 from lab.host.progress import duration
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS
 from lab.report.measured import Measured
 from lab.schedule import Runner
-from lab.subjects.registry import EXPERIMENTS
 from tests.host import toy
 
 ENOUGH_S = 60.0

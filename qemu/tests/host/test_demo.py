@@ -13,9 +13,9 @@ from lab import demo
 from lab.bench import Bench
 from lab.experiment import DEMO
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS, SHOWN
 from lab.report.goals import Goal, Verdict, judge_all
 from lab.report.measured import Measured
-from lab.subjects.registry import EXPERIMENTS
 from tests.host import toy
 from tests.host.recorded import Recorded
 
@@ -44,7 +44,7 @@ def seen() -> list[demo.Seen]:
         part = Bench(EXPERIMENTS[name], DEMO)
         measured = measured_of(name)
         verdicts = part.experiment.judge(measured.records, False)
-        drawn = [HERE.plots / f"{part.stem}-{demo.SUBJECTS[name].picture}.svg"]
+        drawn = [HERE.plots / f"{part.stem}-{SHOWN[name].picture}.svg"]
         found.append(demo.Seen(part, measured, verdicts, drawn))
     return found
 
@@ -61,7 +61,7 @@ def test_the_last_screen_fits_and_names_everything(seen: list[demo.Seen]) -> Non
     lines = screen(seen)
     assert lines[0].startswith("All of it ran, in 4 min.")
     assert lines[-1] == "Next: open build/report.html"
-    for name, subject in demo.SUBJECTS.items():
+    for name, subject in SHOWN.items():
         at = next(number for number, line in enumerate(lines) if line.startswith(f"{name} "))
         assert lines[at].endswith(".") and any(letter.isdigit() for letter in lines[at])
         assert lines[at + 1].strip() == f"build/plots/{name}-demo-{subject.picture}.svg"
@@ -96,7 +96,7 @@ def test_a_miss_stands_beside_the_best_of_the_others(seen: list[demo.Seen]) -> N
 
 
 def test_every_peer_is_a_name_that_something_has() -> None:
-    for name, subject in demo.SUBJECTS.items():
+    for name, subject in SHOWN.items():
         boots = EXPERIMENTS[name].boots("full", None)
         there = "\n".join(map(repr, boots))
         for peer in subject.peers:
@@ -160,7 +160,6 @@ def test_strict_is_said_in_the_environment(environment: dict[str, str], judged: 
 def test_the_demo_shows_every_experiment() -> None:
     parts = demo.parts()
     assert [part.experiment for part in parts] == list(EXPERIMENTS.values())
-    assert set(demo.SUBJECTS) == set(EXPERIMENTS)
     guests = [boot for part in parts for boot in part.boots() if not boot.host]
     assert {boot.machine.kernel for boot in guests} == {"guest"}
     assert not [boot.name for boot in guests if boot.machine.root or boot.image]

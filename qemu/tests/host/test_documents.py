@@ -13,8 +13,8 @@ import pytest
 from lab.__main__ import VERBS, parse
 from lab.mutants import choose, load
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS
 from lab.report.references import references
-from lab.subjects.registry import EXPERIMENTS
 from lab.tree import htmldocs
 from tests.documents import FILES, MANUALS, TOP, WAYS, Block, blocks, every
 from tests.host.browser import Browser

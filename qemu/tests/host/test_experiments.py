@@ -12,15 +12,15 @@ from lab.bench import Bench, run
 from lab.experiment import FULL, QUICK
 from lab.guest.boot import Boot, Program
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS, names
 from lab.report.goals import Goal
 from lab.report.measured import Measured
 from lab.report.records import read_json, write_json
-from lab.subjects.registry import EXPERIMENTS, names
 from tests.host.bounds import check
 from tests.host.recorded import TEXT, Recorded, Rows
 
 GOALS: dict[str, tuple[Goal, ...]] = {
-    name: import_module(f"lab.subjects.{name}.goals").GOALS for name in names()
+    name: import_module(f"subjects.{name}.goals").GOALS for name in names()
 }
 each = pytest.mark.parametrize("name", names())
 

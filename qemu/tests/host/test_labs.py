@@ -17,8 +17,8 @@ from lab.host.deps import LAVA
 from lab.labs import kcidb, lava
 from lab.matrix import Result
 from lab.paths import MATRIX, Paths
+from lab.registry import names
 from lab.report import provenance
-from lab.subjects.registry import names
 from tests.documents import TOP
 from tests.host.checkouts import ran, script
 

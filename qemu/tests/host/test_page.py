@@ -10,10 +10,10 @@ import pytest
 
 from lab import LabError
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS
 from lab.report import page
 from lab.report.references import references
 from lab.report.results import fullest, stem
-from lab.subjects.registry import EXPERIMENTS
 from tests.host.browser import Browser
 
 LOAD_MS, LOAD_TRIES = 1000, 3

@@ -5,12 +5,12 @@ import msgspec
 import pytest
 
 from lab import LabError
+from lab.registry import EXPERIMENTS, names
 from lab.report.charts import comparison
 from lab.report.compared import Cell, Holds, holds, lacks, table
 from lab.report.goals import NOT_MEASURED, Verdict
 from lab.report.records import Record
 from lab.report.references import FILE, Figure, Series, parse, references
-from lab.subjects.registry import EXPERIMENTS, names
 
 
 def test_what_figures_name_is_there() -> None:

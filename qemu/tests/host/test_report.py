@@ -12,7 +12,7 @@ from lab.paths import Paths
 from lab.redraw import main
 from lab.report import page
 from lab.report.records import Record, read_csv, read_json, write_json
-from lab.subjects.lottery.figures import Finisher, figure_1, figure_3
+from subjects.lottery.figures import Finisher, figure_1, figure_3
 
 MAX_BYTES = 3_000_000
 FIGURES = ("figure-1", "figure-2", "figure-3", "shares", "montecarlo", "viewers")

@@ -54,6 +54,6 @@ def test_the_run_fails(tmp_path: Path, where: str, status: int) -> None:
     """The reason is allowed to some."""
     test = tmp_path / f"test_{where}.py"
     test.write_text("import pytest\ndef test_left_out():\n    pytest.skip('no podman here')\n")
-    done = session(tmp_path, "-p", "tests.conftest", test)
+    done = session(tmp_path, "-p", "tests.session", test)
     assert done.returncode == status
     assert ("SKIP NOT ALLOWED: test_other.py::test_left_out" in done.stdout) is bool(status)

@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError
+from lab import LabError, plan
 from lab.guest.boot import Boot, Program
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
-from lab.subjects import plan
-from lab.subjects.plan import BUDGETS, budgeted
-from lab.subjects.registry import MATRIX_SUITES, OTHER_MATRIX_SUITES, left_out, suites
-from lab.suite import SCENARIOS, header, kernel_variant, scenario, together, unmet
+from lab.plan import BUDGETS, budgeted
+from lab.registry import MATRIX_SUITES, NAMES, OTHER_MATRIX_SUITES, left_out, suites
+from lab.suite import header, kernel_variant, scenario, together, unmet
 from lab.tree import kconfig
-from tests.conftest import chosen
+from tests.session import chosen
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@ls", "@rmmod")
 OUR_PROGRAMS = ("ipclat", "livelock", "lottery", "rxmode", "udprate", "wrais")
@@ -114,15 +113,17 @@ def test_cpus_run_at_the_same_time_only_where_no_code_is_patched() -> None:
 
 
 def test_scenarios() -> None:
-    files = {path for path in SCENARIOS.glob("**/*.sh") if path.name != "common.sh"}
+    folders = ("lab", *(f"subjects/{name}" for name in NAMES))
+    scripts = (Paths.from_env({}).qemu.glob(f"{folder}/guest/*.sh") for folder in folders)
+    files = {path for found in scripts for path in found if path.name != "common.sh"}
     used = {
-        SCENARIOS / name.removeprefix("lab/scenarios/")
+        path
         for suite in (*suites(), *suites("torture"))
         for program in suite.programs
-        for name in program.files
+        for name, path in program.files.items()
         if f"/{name}" in program.argv
     }
-    by_other_tests = {path for path in files if path.parent.name == "wrais"}
+    by_other_tests = {path for path in files if path.parents[1].name == "wrais"}
     assert used <= files and files - used <= by_other_tests
     assert all(header(path).what for path in files)
     # A boot without the root image is no place for a shell.

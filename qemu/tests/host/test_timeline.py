@@ -12,13 +12,13 @@ from lab import LabError
 from lab.__main__ import main
 from lab.guest.boot import Boot, Program
 from lab.paths import Paths
-from lab.subjects.livelock.trace import interrupts
 from lab.trace.events import Event, parse
 from lab.trace.record import PORT, Recording
 from lab.trace.requests import MAGIC, RECORD, VERSION, requests
 from lab.trace.timeline import COLOURS, Lane, Side, Timeline, columns, draw, text
 from lab.trace.traced import Traced
 from lab.trace.waits import Span, What, reason, spans, sums, within, without
+from subjects.livelock.trace import interrupts
 
 REPORT = """\
 cpus=1

@@ -86,7 +86,7 @@ static int open_notes(const struct crash *x)
 	return fd;
 }
 
-/* The host checks the same: see lab/subjects/wrais/promise.py. */
+/* The host checks the same: see subjects/wrais/promise.py. */
 static void fill_record(u64 *words, u32 writer, u32 number)
 {
 	unsigned int i;
