@@ -93,9 +93,9 @@ UDP = "udprate -r 1 -t 1"
         ("lottery top --batch now", "unexpected argument 'now'"),
         ("lottery top --max", "unknown or ambiguous option '--max'"),
         ("lottery tpo", "'tpo': the verbs are top, lend and currency; for a command -t"),
-        ("lottery-share 2", "bad ratio '2': allowed 2..64 numbers 1..1000000 with ':'"),
-        ("lottery-share 2:0", "bad ratio '2:0'"),
-        ("lottery-share 2:1:", "bad ratio '2:1:'"),
+        ("lottery-bench share 2", "bad ratio '2': allowed 2..64 numbers 1..1000000 with ':'"),
+        ("lottery-bench share 2:0", "bad ratio '2:0'"),
+        ("lottery-bench share 2:1:", "bad ratio '2:1:'"),
     ],
 )
 def test_bad_input(lab_paths: Paths, line: str, said: str) -> None:
