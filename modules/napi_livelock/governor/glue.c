@@ -7,6 +7,7 @@
  * softirqs off. The timer only reads.
  */
 
+#include <kunit/visibility.h>
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -220,7 +221,7 @@ static ktime_t nll_backlog_wait(u64 owed)
  * decision is whether it has to wait for what receiving owes this CPU. Frames that find it
  * full meanwhile cost the sending CPU.
  */
-bool __nll_backlog_waits(struct napi_struct *n)
+bool __nll_backlog_waits(struct napi_struct *n, unsigned int limit)
 {
 	struct nll_seen seen;
 
@@ -230,7 +231,7 @@ bool __nll_backlog_waits(struct napi_struct *n)
 	 */
 	if (n->thread || !n->governed.began)
 		return false;
-	seen = nll_look(this_cpu_ptr(&nll_cpu), n, READ_ONCE(n->governed.limit));
+	seen = nll_look(this_cpu_ptr(&nll_cpu), n, limit);
 	n->governed.began = 0;
 	if (!seen.owed || !seen.wanted)
 		return false;
@@ -240,6 +241,7 @@ bool __nll_backlog_waits(struct napi_struct *n)
 	hrtimer_start(&n->timer, nll_backlog_wait(seen.owed), HRTIMER_MODE_REL_PINNED);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(__nll_backlog_waits);
 
 /* In the interrupt of the timer, which is on another CPU when that of @n is offline. */
 static enum hrtimer_restart nll_backlog_timer(struct hrtimer *timer)

@@ -2,7 +2,11 @@
 /* The cost of receiving, and the next round. */
 
 #include <kunit/test.h>
+#include <linux/bottom_half.h>
 #include <linux/prandom.h>
+#include <linux/sched/clock.h>
+
+#include <linux/nll/governor.h>
 
 #include "cost.h"
 #include "decide.h"
@@ -279,6 +283,19 @@ static void governor_cost_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, 2 * NSEC_PER_SEC), NLL_COST_DEBT_NS);
 }
 
+/* A frame of another device is queued after the limit was read: @governed.limit is 0. */
+static void governor_backlog_limit(struct kunit *test)
+{
+	struct napi_struct *n = kunit_kzalloc(test, sizeof(*n), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, n);
+	local_bh_disable();
+	n->governed.began = local_clock();
+	KUNIT_EXPECT_FALSE(test, __nll_backlog_waits(n, 50));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, n->governed.began, 0);
+}
+
 static struct kunit_case nll_governor_cases[] = {
 	KUNIT_CASE(governor_idle_cpu),
 	KUNIT_CASE(governor_rounds_gather),
@@ -293,6 +310,7 @@ static struct kunit_case nll_governor_cases[] = {
 	KUNIT_CASE(governor_switches_are_few),
 	KUNIT_CASE(governor_cost_limits),
 	KUNIT_CASE(governor_cost_burst),
+	KUNIT_CASE(governor_backlog_limit),
 	{ }
 };
 

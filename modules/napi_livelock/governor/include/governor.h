@@ -45,7 +45,7 @@ void __nll_filled(struct sock *sk);
 void __nll_refused(const struct sk_buff *skb);
 void __nll_unhashed(struct sock *sk);
 void nll_backlog_init(struct napi_struct *n);
-bool __nll_backlog_waits(struct napi_struct *n);
+bool __nll_backlog_waits(struct napi_struct *n, unsigned int limit);
 
 /* Not those that only send, nor those of tunnels, whose frames another one has received. */
 static inline bool nll_can_govern(const struct napi_struct *n)
@@ -146,18 +146,23 @@ static inline void nll_unhashed(struct sock *sk)
 static inline void nll_backlog_queued(struct napi_struct *n, const struct sk_buff *skb)
 {
 	if (static_branch_unlikely(&nll_governor_key))
-		n->governed.limit = READ_ONCE(skb->dev->governor.on) ?
-					    READ_ONCE(skb->dev->governor.limit) : 0;
+		WRITE_ONCE(n->governed.limit, READ_ONCE(skb->dev->governor.on) ?
+						      READ_ONCE(skb->dev->governor.limit) : 0);
 }
 
 /*
  * A poll of @n is over, and if @n is the backlog of this CPU it has to wait: it keeps
- * NAPI_STATE_SCHED, is on no list, and only its timer schedules it.
+ * NAPI_STATE_SCHED, is on no list, and only its timer schedules it. The limit is read
+ * once: without the backlog's lock, another CPU may set it to 0 at any moment.
  */
 static inline bool nll_backlog_waits(struct napi_struct *n)
 {
-	return static_branch_unlikely(&nll_governor_key) && !n->dev && n->governed.limit &&
-	       __nll_backlog_waits(n);
+	unsigned int limit;
+
+	if (!static_branch_unlikely(&nll_governor_key) || n->dev)
+		return false;
+	limit = READ_ONCE(n->governed.limit);
+	return limit && __nll_backlog_waits(n, limit);
 }
 
 /*
