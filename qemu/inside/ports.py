@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """ports FIRST COUNT: open UDP sockets that no task reads, say so, and wait to be killed.
 
+ports FIRST COUNT encapsulated opens sockets of tunnels.
+
 ports FIRST COUNT TIMES IP sends datagrams to such ports, one after the other, so many times.
 """
 
@@ -18,15 +20,19 @@ FILES_MORE = 16
 BYTES = 32
 # The least that there is: a few datagrams fill it.
 RCVBUF = 1
+# From <linux/udp.h>: an option that Python does not name, and L2TP, which needs no other.
+UDP_ENCAP, UDP_ENCAP_L2TPINUDP = 100, 3
 
 
-def open_all(ports: range) -> None:
+def open_all(ports: range, encapsulated: bool) -> None:
     """They stay open until the program is killed."""
     room = len(ports) + FILES_MORE
     resource.setrlimit(resource.RLIMIT_NOFILE, (room, room))
     sockets = [_socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM) for _ in ports]
     for socket, port in zip(sockets, ports, strict=True):
         socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVBUF, RCVBUF)
+        if encapsulated:
+            socket.setsockopt(_socket.IPPROTO_UDP, UDP_ENCAP, UDP_ENCAP_L2TPINUDP)
         socket.bind(("", port))
     os.write(1, f"open {len(ports)}\n".encode())
     signal.pause()
@@ -44,7 +50,7 @@ def send_to(ports: range, times: int, ip: str) -> None:
 if __name__ == "__main__":
     first, count, *more = sys.argv[1:]
     found = range(int(first), int(first) + int(count))
-    if more:
+    if len(more) > 1:
         send_to(found, int(more[0]), more[1])
     else:
-        open_all(found)
+        open_all(found, bool(more))

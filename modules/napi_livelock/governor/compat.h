@@ -6,6 +6,7 @@
 #ifndef _NLL_GOVERNOR_COMPAT_H
 #define _NLL_GOVERNOR_COMPAT_H
 
+#include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/version.h>
 #include <net/hotdata.h>
@@ -43,6 +44,19 @@ static inline struct sock *nll_udp6_lookup(const struct net *net, const struct i
 	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, net->ipv4.udp_table,
 				 NULL);
 }
+
+/* UDP drops a datagram of @sk, in a softirq: its buffer has no room. */
+static inline void nll_udp_drops(struct net *net, struct sock *sk, bool ipv6)
+{
+	atomic_inc(&sk->sk_drops);
+	if (ipv6) {
+		__UDP6_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
+		__UDP6_INC_STATS(net, UDP_MIB_INERRORS, false);
+	} else {
+		__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
+		__UDP_INC_STATS(net, UDP_MIB_INERRORS, false);
+	}
+}
 #else
 static inline const struct list_head *nll_see_all(const struct net *net)
 {
@@ -60,6 +74,18 @@ static inline struct sock *nll_udp6_lookup(const struct net *net, const struct i
 					   __be16 dport, int dif)
 {
 	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, NULL);
+}
+
+static inline void nll_udp_drops(struct net *net, struct sock *sk, bool ipv6)
+{
+	udp_drops_inc(sk);
+	if (ipv6) {
+		__UDP6_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
+		__UDP6_INC_STATS(net, UDP_MIB_INERRORS);
+	} else {
+		__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
+		__UDP_INC_STATS(net, UDP_MIB_INERRORS);
+	}
 }
 #endif
 

@@ -11,7 +11,8 @@
  * Where the look-up could give another answer further up (another device, address
  * translation, a tap that receives the frame, forwarding), nothing is dropped here. A
  * socket of a group with one port (SO_REUSEPORT) is never hot: a program may choose
- * between them.
+ * between them. Nor is one that decapsulates: most of its frames do not enter its buffer.
+ * UDP's counters and the socket's own have each frame that is dropped here.
  *
  * Locking: nll_hot_lock for changes, RCU for readers. A socket is in the table only while
  * it is hashed: nll_hot_add() tests that under the lock, __nll_unhashed() runs after it
@@ -62,7 +63,7 @@ struct nll_flow {
 struct nll_hot_last {
 	unsigned int changes;
 	struct nll_flow flow;
-	const struct sock *sk;
+	struct sock *sk;
 	bool is_hot;
 };
 
@@ -128,7 +129,8 @@ void nll_hot_add(struct sock *sk)
 {
 	unsigned int i;
 
-	if (sk->sk_reuseport || !sock_flag(sk, SOCK_RCU_FREE) ||
+	if (sk->sk_reuseport || READ_ONCE(udp_sk(sk)->encap_type) ||
+	    !sock_flag(sk, SOCK_RCU_FREE) ||
 	    READ_ONCE(nll_hot_nr) == NLL_HOT_MAX || nll_hot_has(sk))
 		return;
 	spin_lock_bh(&nll_hot_lock);
@@ -327,7 +329,7 @@ static bool nll_hot_ask(struct nll_hot_last *last, struct sk_buff *skb)
 /**
  * nll_hot_is_for() - is a frame for a hot socket?
  * @skb: the frame, from its IP header on; in a poll
- * @full: whether the socket has no room for it, if it is
+ * @full: whether the socket has no room for it, if it is; counted as UDP counts it
  */
 bool nll_hot_is_for(struct sk_buff *skb, bool *full)
 {
@@ -341,5 +343,7 @@ bool nll_hot_is_for(struct sk_buff *skb, bool *full)
 		return false;
 	*full = atomic_read(&last->sk->sk_rmem_alloc) + skb->truesize >
 		READ_ONCE(last->sk->sk_rcvbuf);
+	if (*full)
+		nll_udp_drops(dev_net(skb->dev), last->sk, skb->protocol == htons(ETH_P_IPV6));
 	return true;
 }
