@@ -441,6 +441,13 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 
+	/*
+	 * The remote tick of a CPU without ticks can come while balancing has dropped the rq
+	 * lock for a task that has just blocked: that one is given no turn.
+	 */
+	if (!task_on_rq_queued(p))
+		return;
+
 	update_curr_lottery(rq);
 	if (static_branch_unlikely(&lottery_currencies))
 		lottery_count_again(rq, p);

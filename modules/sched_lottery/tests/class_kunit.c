@@ -127,6 +127,21 @@ static void class_blocked_holds_not(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
 }
 
+/* What sched_tick_remote() does, if it comes at that moment. */
+static void class_blocked_is_not_ticked(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	unsigned long flags;
+
+	class_dequeue(f->rq, f->queued, DEQUEUE_SLEEP);
+	f->queued->on_rq = 0;
+	f->queued->lottery.turn_left = 0;
+	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	lottery_sched_class.task_tick(f->rq, f->queued, 1);
+	raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
+	KUNIT_EXPECT_NULL(test, f->rq->lottery.holder);
+}
+
 static void class_yielder_holds_not(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
@@ -364,6 +379,7 @@ static void class_loans_wait_for_room(struct kunit *test)
 static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_running_holds),
 	KUNIT_CASE(class_blocked_holds_not),
+	KUNIT_CASE(class_blocked_is_not_ticked),
 	KUNIT_CASE(class_yielder_holds_not),
 	KUNIT_CASE(class_own_change_keeps_turn),
 	KUNIT_CASE(class_left_has_no_turn),
