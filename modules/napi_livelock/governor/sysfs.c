@@ -46,6 +46,15 @@ static ssize_t nll_number_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buf, "%u\n", READ_ONCE(*nll_value(to_net_dev(dev), number)));
 }
 
+/*
+ * The CPU's account is that of all devices, and the key that of the machine: the owner of a
+ * network namespace alone may not change them.
+ */
+static bool nll_may_set(void)
+{
+	return capable(CAP_NET_ADMIN);
+}
+
 static ssize_t nll_number_store(struct device *dev, struct device_attribute *attr,
 				const char *buf, size_t size)
 {
@@ -54,7 +63,7 @@ static ssize_t nll_number_store(struct device *dev, struct device_attribute *att
 	unsigned int value;
 	int err;
 
-	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
+	if (!nll_may_set())
 		return -EPERM;
 	err = kstrtouint(buf, 10, &value);
 	if (err)
@@ -111,7 +120,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 	int mode = sysfs_match_string(nll_governings, buf);
 	struct napi_struct *n;
 
-	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
+	if (!nll_may_set())
 		return -EPERM;
 	if (mode < 0)
 		return mode;
@@ -160,7 +169,7 @@ static ssize_t napi_store(struct device *dev, struct device_attribute *attr,
 	char word[8], more;
 	unsigned int id;
 
-	if (!ns_capable(dev_net(net)->user_ns, CAP_NET_ADMIN))
+	if (!nll_may_set())
 		return -EPERM;
 	if (sscanf(buf, "%u %7s %c", &id, word, &more) != 2)
 		return -EINVAL;

@@ -52,3 +52,14 @@ test $status -eq 2
 [ "$(rxmode $dev | grep -c 'napi_[0-9]* *auto ')" -eq 2 ]
 ip link del $dev
 ip netns del far
+
+# The owner of a user namespace has devices, but no part in the machine's CPUs to give.
+unshare --map-root-user --user --net --mount sh -exc '
+	mount -t sysfs none /sys
+	ip link add two type veth peer name peer
+	cd /sys/class/net/two/governor
+	! echo auto >mode
+	! echo 1 >limit
+	grep -x off mode
+	grep -x 50 limit
+'
