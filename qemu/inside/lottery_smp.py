@@ -123,14 +123,15 @@ def waking_finds_idle(case: Case) -> None:
     bad place to wake on. A real-time task of the kernel may be where it should wake.
     """
     wakeups, elsewhere_max = 20, 2
-    with hogs(case, *[(100, {cpu}) for cpu in CPUS[:-1]]) as w, caller_on(FIRST):
+    with hogs(case, *[(100, {cpu}) for cpu in CPUS[:-1]]) as w:
         w.append(sleeper := Worker(100))
 
         def wakes_on(cpus: set[int]) -> int:
             os.sched_setaffinity(sleeper.pid, cpus)
             return sleeper.act("here", spins=False)
 
-        found = [wakes_on(cpus) for _ in range(wakeups) for cpus in ({FIRST}, ALL)][1::2]
+        with caller_on(FIRST):
+            found = [wakes_on(cpus) for _ in range(wakeups) for cpus in ({FIRST}, ALL)][1::2]
         elsewhere = wakeups - found.count(LAST)
         case.expect_bound(
             elsewhere <= elsewhere_max,
