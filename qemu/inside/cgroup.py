@@ -69,7 +69,8 @@ def remove(group: str) -> None:
 @contextmanager
 def made(name: str, above: str = ROOT) -> Iterator[str]:
     """The path of a group in another one without tasks; it becomes empty before it ends."""
-    calls.write(f"{above}/cgroup.subtree_control", "+cpu")
+    if above != ROOT:
+        calls.write(f"{above}/cgroup.subtree_control", "+cpu")
     group = f"{above}/{name}"
     os.mkdir(group)
     try:
