@@ -167,6 +167,12 @@ def test_one_that_speaks_is_not_silent(clock: Clock) -> None:
     assert watch.expired and watch.why == "the watchdog ended the guest after 2001 s"
 
 
+def test_one_that_is_silent_has_no_time_left(clock: Clock) -> None:
+    watch = Watch(WATCHED, 2000, 600)
+    clock.now = 601
+    assert watch.expired and watch.why == "the watchdog ended the guest: silent for 600 s"
+
+
 def test_what_is_heard(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its console as well as its results; nothing where there is nothing."""
     heard: list[bytes] = []
