@@ -38,7 +38,7 @@ def main(qemu: str) -> int:
     config = ["-c", f"{qemu}/pyproject.toml", f"--rootdir={qemu}", "-p", "no:cacheprovider"]
     ignored = f"--ignore={qemu}/tests/test_mutants.py"
     with contextlib.redirect_stdout(sys.stderr):
-        argv = [*config, "--collect-only", "-qq", ignored, f"{qemu}/tests"]
+        argv = [*config, "--collect-only", "-qq", ignored, qemu]
         status = pytest.main(argv, plugins=[collected])
     matchers = [matcher(item) for item in collected.items]
     compiled = map(Expression.compile, json.load(sys.stdin))

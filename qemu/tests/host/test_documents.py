@@ -161,7 +161,7 @@ def test_pages_are_of_tools() -> None:
             if added and folder in found:
                 words = re.sub(r"\$\(addprefix [^,]*,|\)", "", names).split()
                 found[folder] |= {Path(word).name for word in words}
-    assert len(found["tests"]) > 5 and len(PAGES) > 10
+    assert found["tests"] and len(PAGES) > 10
     assert set(PAGES) == found["programs"]
 
 

@@ -157,6 +157,7 @@ def test_a_plan_that_is_not_right_is_refused(
     (tmp_path / "toy/plan.toml").write_text(f"[[boot]]\nname = 'one'\n{rows}{text}\n")
     monkeypatch.setattr(plan, "HERE", tmp_path)
     plan._read.cache_clear()
+    plan._plan.cache_clear()
     with pytest.raises(LabError, match=told):
         plan.boots("toy")
 
