@@ -81,10 +81,6 @@ bool wait_until(bool (*condition)(void *arg), void *arg, u64 timeout_ns)
 
 /* The CPU's own clock against the kernel's. */
 
-#ifdef __x86_64__
-#endif
-
-
 #define TRIES		101U
 
 struct reading {

@@ -203,7 +203,7 @@ def test_what_mkfs_says_is_quoted(tmp_path: Path) -> None:
     assert caught.value.exit_code == 1
 
 
-BUILT = ("init", "bin/lottery-bench", "libexec/wrais-times")
+BUILT = ("init", "bin/lottery-bench", "libexec/wrais-disk")
 
 
 def _copy(top: Path) -> Path:
