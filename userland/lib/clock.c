@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* clock.c - time stamps in ns, sleeping, waiting for a condition. */
-#include <cpuid.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "args.h"
 #include "clock.h"
