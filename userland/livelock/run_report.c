@@ -83,12 +83,15 @@ struct fate {
 
 static struct fate fate_of(const struct measurement *m)
 {
+	u64 early = m->after.early - m->before.early;
+
 	return (struct fate){
 		.tail = source_sum(&m->source.total).tail,
 		.ring = m->after.dropped - m->before.dropped,
-		.early = m->after.early - m->before.early,
+		.early = early,
 		.backlog = m->after.backlog - m->before.backlog,
-		.socket = m->socket,
+		/* The socket counts those that were dropped early as well. */
+		.socket = m->socket - early,
 		.other = m->after.other - m->before.other,
 	};
 }
