@@ -49,13 +49,15 @@ static inline struct sock *nll_udp6_lookup(const struct net *net, const struct i
 static inline void nll_udp_drops(struct net *net, struct sock *sk, bool ipv6)
 {
 	atomic_inc(&sk->sk_drops);
+#if IS_ENABLED(CONFIG_IPV6)
 	if (ipv6) {
 		__UDP6_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
 		__UDP6_INC_STATS(net, UDP_MIB_INERRORS, false);
-	} else {
-		__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
-		__UDP_INC_STATS(net, UDP_MIB_INERRORS, false);
+		return;
 	}
+#endif
+	__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
+	__UDP_INC_STATS(net, UDP_MIB_INERRORS, false);
 }
 #else
 static inline const struct list_head *nll_see_all(const struct net *net)
@@ -79,13 +81,15 @@ static inline struct sock *nll_udp6_lookup(const struct net *net, const struct i
 static inline void nll_udp_drops(struct net *net, struct sock *sk, bool ipv6)
 {
 	udp_drops_inc(sk);
+#if IS_ENABLED(CONFIG_IPV6)
 	if (ipv6) {
 		__UDP6_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
 		__UDP6_INC_STATS(net, UDP_MIB_INERRORS);
-	} else {
-		__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
-		__UDP_INC_STATS(net, UDP_MIB_INERRORS);
+		return;
 	}
+#endif
+	__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
+	__UDP_INC_STATS(net, UDP_MIB_INERRORS);
 }
 #endif
 
