@@ -38,8 +38,7 @@ def _programs(boot: Boot, names: list[str]) -> tuple[Program, ...]:
     for name in names:
         if name not in there:
             raise LabError(f"{boot.name}: no program '{name}' for the kernel with checks", 1)
-    # What brings tools of the root image, and shows that they are there, comes first.
-    ready = [name for name, program in there.items() if program.image]
+    ready = [name for name, program in there.items() if program.prepares]
     wanted = dict.fromkeys((*ready, *names) if names else there)
     return tuple(replace(there[name], name=f"{boot.name}/{name}") for name in wanted)
 

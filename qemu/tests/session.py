@@ -18,7 +18,7 @@ import pytest
 from lab import again, ledger
 from lab.guest import slowdisk
 from lab.guest.accel import apply, asked_for
-from lab.guest.boot import Boot, Program
+from lab.guest.boot import Boot
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
@@ -152,10 +152,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("suite", known, ids=[suite.name for suite in known])
 
 
-def _makes_ready(program: Program) -> bool:
-    return program.argv == slowdisk.DISK or bool(program.image and not program.ktap)
-
-
 def chosen(suite: Boot, names: Collection[str]) -> Boot:
     """The suite with the programs named, all if none is, and with what makes things ready.
 
@@ -164,7 +160,9 @@ def chosen(suite: Boot, names: Collection[str]) -> Boot:
     """
     here = any(p.name in names for p in suite.programs)
     programs = tuple(
-        p for p in suite.programs if not names or p.name in names or (here and _makes_ready(p))
+        p
+        for p in suite.programs
+        if not names or p.name in names or (here and (p.argv == slowdisk.DISK or p.prepares))
     )
     part = len(programs) < len(suite.programs)
     budget_s = None if part and suite.machine.real_time else suite.budget_s

@@ -104,6 +104,14 @@ class Program:
         """Whether it must print results of its own."""
         return "--ktap" in self.argv or (self.argv[0] == "@cat" and "/kunit/" in self.argv[-1])
 
+    @property
+    def prepares(self) -> bool:
+        """Whether it brings tools of the root image for programs behind it.
+
+        A test in Python has its interpreter from there, for itself.
+        """
+        return bool(self.image) and not self.ktap
+
 
 def _escaped(text: str) -> str:
     """A field as PID 1 reads it: neither tab nor newline in it."""

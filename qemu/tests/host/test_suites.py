@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import LabError, plan
+from lab import LabError, checked, plan
 from lab.guest.boot import Boot, Program
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
@@ -110,6 +110,14 @@ def test_cpus_run_at_the_same_time_only_where_no_code_is_patched() -> None:
     for kernel in parallel:
         asked = kconfig.merge(configs, kconfig.FRAGMENTS[kernel])
         assert asked["JUMP_LABEL"].value is None
+
+
+def test_a_group_has_what_it_names_and_what_prepares_that() -> None:
+    for boot in suites("debug", True, "gate"):
+        for suite, names in checked.GROUPS[boot.name].programs.items():
+            there = [p for p in boot.programs if p.name.startswith(f"{suite}/") and not p.prepares]
+            found = {program.name.partition("/")[2] for program in there}
+            assert found <= {*names.split()} or not names, f"{boot.name}: {suite}: {found}"
 
 
 def test_scenarios() -> None:
