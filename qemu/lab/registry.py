@@ -24,11 +24,11 @@ NAMES = plan.subjects()
 """All subjects, in the order of their place."""
 
 
-def _part(name: str, module: str, what: str) -> dict[str, Any]:
-    """What a module of a subject has under a name, if there is one: by the subject's name."""
-    full = f"subjects.{name}.{module}"
-    found = getattr(import_module(full), what, None) if find_spec(full) else None
-    return {} if found is None else {name: found}
+def _parts(module: str, what: str) -> dict[str, Any]:
+    """What that module of a subject has under a name, by subject, of those that have it."""
+    there = [name for name in NAMES if find_spec(f"subjects.{name}.{module}")]
+    modules = {name: import_module(f"subjects.{name}.{module}") for name in there}
+    return {name: getattr(one, what) for name, one in modules.items() if hasattr(one, what)}
 
 
 def _experiment(name: str) -> Experiment:
@@ -53,21 +53,14 @@ EXPERIMENTS = {
 }
 """In the order of the demo's table."""
 
-SHOWN: dict[str, Shown] = {
-    k: found for name in NAMES for k, found in _part(name, "shown", "SHOWN").items()
-}
+SHOWN: dict[str, Shown] = _parts("shown", "SHOWN")
 """How the demo tells of them."""
 
-PICTURES: dict[str, Picture] = {
-    k: found for name in NAMES for k, found in _part(name, "trace", "PICTURE").items()
-}
+PICTURES: dict[str, Picture] = _parts("trace", "PICTURE")
 """What is recorded of an experiment and drawn as who waits for whom, by its name."""
 
 PEERS: dict[str, Peer] = {
-    peer: run
-    for name in NAMES
-    for found in _part(name, "experiment", "PEERS").values()
-    for peer, run in found.items()
+    peer: run for found in _parts("experiment", "PEERS").values() for peer, run in found.items()
 }
 """Programs of others that experiments run on the host, by name."""
 
@@ -88,7 +81,7 @@ def _lacking(kernel: str, boot: Boot, program: Program) -> str:
 @cache
 def _planned(kernel: str = "guest") -> tuple[Boot, ...]:
     """What is planned for a kernel: the normal one, which others follow, or that of the torture."""
-    own = {k: boots for name in NAMES for k, boots in _part(name, "suite", "boots").items()}
+    own = _parts("suite", "boots")
     found = (boot for name in NAMES for boot in (own[name]() if name in own else plan.boots(name)))
     return tuple(boot for boot in found if boot.machine.kernel == kernel)
 
