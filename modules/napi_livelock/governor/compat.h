@@ -45,21 +45,18 @@ static inline struct sock *nll_udp6_lookup(const struct net *net, const struct i
 				 NULL);
 }
 
-/* UDP drops a datagram of @sk, in a softirq: its buffer has no room. */
-static inline void nll_udp_drops(struct net *net, struct sock *sk, bool ipv6)
+/* In a softirq. */
+#define nll_udp_count(net, field)	__UDP_INC_STATS(net, field, false)
+#define nll_udp6_count(net, field)	__UDP6_INC_STATS(net, field, false)
+
+static inline void udp_drops_inc(struct sock *sk)
 {
 	atomic_inc(&sk->sk_drops);
-#if IS_ENABLED(CONFIG_IPV6)
-	if (ipv6) {
-		__UDP6_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
-		__UDP6_INC_STATS(net, UDP_MIB_INERRORS, false);
-		return;
-	}
-#endif
-	__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS, false);
-	__UDP_INC_STATS(net, UDP_MIB_INERRORS, false);
 }
 #else
+#define nll_udp_count(net, field)	__UDP_INC_STATS(net, field)
+#define nll_udp6_count(net, field)	__UDP6_INC_STATS(net, field)
+
 static inline const struct list_head *nll_see_all(const struct net *net)
 {
 	return &net->ptype_all;
@@ -76,20 +73,6 @@ static inline struct sock *nll_udp6_lookup(const struct net *net, const struct i
 					   __be16 dport, int dif)
 {
 	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, NULL);
-}
-
-static inline void nll_udp_drops(struct net *net, struct sock *sk, bool ipv6)
-{
-	udp_drops_inc(sk);
-#if IS_ENABLED(CONFIG_IPV6)
-	if (ipv6) {
-		__UDP6_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
-		__UDP6_INC_STATS(net, UDP_MIB_INERRORS);
-		return;
-	}
-#endif
-	__UDP_INC_STATS(net, UDP_MIB_RCVBUFERRORS);
-	__UDP_INC_STATS(net, UDP_MIB_INERRORS);
 }
 #endif
 

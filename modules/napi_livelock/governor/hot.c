@@ -326,6 +326,23 @@ static bool nll_hot_ask(struct nll_hot_last *last, struct sk_buff *skb)
 	return true;
 }
 
+/* Count a frame that @sk has no room for, as UDP does. */
+static void nll_hot_drops(struct sock *sk, const struct sk_buff *skb)
+{
+	struct net *net = dev_net(skb->dev);
+
+	udp_drops_inc(sk);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (skb->protocol == htons(ETH_P_IPV6)) {
+		nll_udp6_count(net, UDP_MIB_RCVBUFERRORS);
+		nll_udp6_count(net, UDP_MIB_INERRORS);
+		return;
+	}
+#endif
+	nll_udp_count(net, UDP_MIB_RCVBUFERRORS);
+	nll_udp_count(net, UDP_MIB_INERRORS);
+}
+
 /**
  * nll_hot_is_for() - is a frame for a hot socket?
  * @skb: the frame, from its IP header on; in a poll
@@ -344,6 +361,6 @@ bool nll_hot_is_for(struct sk_buff *skb, bool *full)
 	*full = atomic_read(&last->sk->sk_rmem_alloc) + skb->truesize >
 		READ_ONCE(last->sk->sk_rcvbuf);
 	if (*full)
-		nll_udp_drops(dev_net(skb->dev), last->sk, skb->protocol == htons(ETH_P_IPV6));
+		nll_hot_drops(last->sk, skb);
 	return true;
 }
