@@ -526,7 +526,7 @@ int main(void)
 	if (ready) {
 		plan.carry_out();
 	} else {
-		/* The host shall read why there is no result, not only that there is none. */
+		/* The host reads why the result is missing, not only that it is. */
 		complain("%s", refusal);
 		fprintf(report, "KTAP version 1\n1..1\n" GAVE_UP "%s\n" RESULTS_DONE "\n", refusal);
 	}

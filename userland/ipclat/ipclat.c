@@ -57,7 +57,7 @@ void await_signal(u64 deadline_ns)
 		request = number;
 }
 
-/* 0 when there is none. */
+/* 0 when no signal is pending. */
 static int pending_request(const sigset_t *pending)
 {
 	unsigned int i;

@@ -154,7 +154,7 @@ struct container {
 	char id[48];
 	pid_t holder;		/* our child that holds its network, 0 if the runtime does */
 	pid_t network;		/* a process in its network */
-	pid_t program;		/* the runtime's, our child; 0 when there is none */
+	pid_t program;		/* the runtime's, our child; 0: it does not run */
 	bool left;		/* it was started, and may still be there */
 };
 
@@ -178,7 +178,7 @@ void write_file(const char *path, const void *data, size_t size);
  * have mounted, with the page. Each of these exits with EXIT_FAILED when it cannot.
  */
 void make_files(struct containers *c);
-/* In a container: the page, NULL if this is none. */
+/* In a container: the page, NULL outside of one. */
 struct page *contained_page(void);
 void remove_files(struct containers *c);
 
@@ -215,7 +215,7 @@ const struct runtime *the_runtime(void);
 
 /* A program by its name or path; exits with EXIT_USAGE when it cannot be used. */
 void set_runtime(const char *name);
-/* The program that runs containers, NULL if there is none. */
+/* The program that runs containers, NULL if it does not exist. */
 const char *runtime_path(void);
 /* NULL, or why there can be no containers here. */
 const char *containers_missing(void);

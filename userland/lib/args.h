@@ -54,7 +54,7 @@ u64 args_decimal(const char *what, const char *text, u64 min, u64 max, const cha
 
 /*
  * The parts of a ratio (10:1, 3:2:1 ...), 2..@room numbers 1..@max; how many. Exits with
- * EXIT_USAGE when @text is none.
+ * EXIT_USAGE when @text is not a ratio.
  */
 unsigned int args_ratio(const char *text, u32 max, u32 *parts, unsigned int room);
 

@@ -259,7 +259,7 @@ bool futex_await(u32 *word, u32 value, u64 deadline_ns)
 	return true;
 }
 
-/* Children that want the CPU for ever, and sleep when they are told to. */
+/* Children that want the CPU without end, and sleep while their slot's rest is 1. */
 
 #define START_NS	(60 * NSEC_PER_SEC)
 

@@ -37,7 +37,7 @@ struct crew_slot {
 struct crew_page {
 	u32 arrived;		/* how many children wait for the release */
 	u32 go;
-	u32 stop;		/* the launcher asks everybody to exit */
+	u32 stop;		/* all children exit */
 	struct crew_slot slot[];
 };
 
@@ -63,7 +63,7 @@ pid_t fork_child(void);
 /* Exits with EXIT_FAILED when there is no memory. */
 void crew_create(struct crew *crew, unsigned int room);
 
-/* Map the page of another process's crew after exec; false when it is none. */
+/* Map the page of another process's crew after exec; false when @fd is not one. */
 bool crew_attach(struct crew *crew, int fd, unsigned int room);
 
 /*
@@ -102,7 +102,7 @@ unsigned int crew_reap(struct crew *crew, u64 timeout_ns);
 unsigned int crew_stop(struct crew *crew, u64 timeout_ns);
 
 /*
- * Kill and reap one child, or whoever is left, and free everything. Exits with
+ * Kill and reap one child, or all that are left, and free everything. Exits with
  * EXIT_FAILED when a killed child does not end.
  */
 void crew_kill(struct crew *crew, unsigned int i);
@@ -148,7 +148,7 @@ static inline void store64(u64 *word, u64 value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Children that want the CPU for ever, and sleep when they are told to. */
+/* Children that want the CPU without end, and sleep while their slot's rest is 1. */
 
 #define HOGS_MAX	64U
 
@@ -156,7 +156,7 @@ static inline void store64(u64 *word, u64 value)
 typedef void hog_piece(struct crew_slot *slot, void *arg);
 
 /*
- * Work piece by piece for ever, for the end of a CREW_FN. Keeps rounds (pieces that
+ * Work piece by piece without end, for the end of a CREW_FN. Keeps rounds (pieces that
  * are done), look_ns and work_ns of its slot up to date; rests while its slot's rest
  * is 1; yields whenever it has run for its slot's yield_ns, if that is not 0; returns
  * 0 when the page's stop is 1.

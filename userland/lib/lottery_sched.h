@@ -68,7 +68,7 @@ u32 tickets_of_nice(int nice);
  */
 u32 tickets_of_task(pid_t pid);
 
-/* The name of a policy number, NULL when there is none. */
+/* The name of a policy number, NULL when it has no name. */
 const char *policy_name(unsigned int policy);
 
 /*
@@ -134,7 +134,7 @@ struct lottery_state {
 /* Read and parse the file; exits with EXIT_FAILED when that cannot be done. */
 void lottery_read(struct lottery_state *state);
 
-/* The line of a CPU, NULL when there is none (offline). */
+/* The line of a CPU, NULL when it is offline. */
 const struct lottery_cpu *lottery_find(const struct lottery_state *state,
 				       unsigned int cpu);
 

@@ -66,7 +66,7 @@ int read_number(const char *path, u64 *value)
 	return parse_number(text, 0, ~0ULL, value) ? 0 : -EINVAL;
 }
 
-/* The name in @text, which may hold anything; what follows it, NULL when there is none. */
+/* Copy the name in @text, which may hold any bytes. Returns the text behind it, or NULL. */
 static const char *take_name(const char *text, char *name, size_t size)
 {
 	const char *begin = strchr(text, '('), *end = strrchr(text, ')');

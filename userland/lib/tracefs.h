@@ -50,7 +50,7 @@ bool trace_loses(const char *line, u64 *lost);
 /* Say on stderr that so many were lost, if any were. */
 void trace_complain(u64 lost);
 
-/* The number behind @key, -1 when there is none. */
+/* The number behind @key, -1 when @text has no such number. */
 long trace_number(const char *text, const char *key);
 
 /* The CPU that wrote @line, "[003]", -1 when it does not say. */

@@ -7,8 +7,8 @@
  * worth gets one CPU, and the others share the rest by their tickets: Chandra,
  * Adler, Goyal, Shenoy, "Surplus Fair Scheduling" (OSDI 2000), call it
  * generalized multiprocessor sharing. Here tasks may also be bound to some of
- * the CPUs. The shares are then weighted max-min fair: nobody's share per
- * ticket can grow but at the cost of somebody whose share per ticket is no
+ * the CPUs. The shares are then weighted max-min fair: a task's share per
+ * ticket can grow only at the cost of a task whose share per ticket is no
  * greater.
  */
 #ifndef LAB_WATERFILL_H

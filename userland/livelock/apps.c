@@ -25,7 +25,7 @@
 #define GATHER_NS	(30 * NSEC_PER_SEC)
 #define FRAME_MAX	2048
 
-/* What everybody shares. */
+/* The memory that all processes share. */
 struct apps_page {
 	struct apps_window window;
 	struct app_hog hog;

@@ -53,8 +53,8 @@ struct apps {
 	bool hog_idle;
 	int fd[APPS_MAX];	/* the sockets */
 	bool strays;
-	int stray[APPS_MAX];	/* those that nobody reads */
-	u64 left;		/* frames that were found in them at last */
+	int stray[APPS_MAX];	/* the sockets without a reader */
+	u64 left;		/* frames that were in them at the end */
 	u64 room;		/* for latencies of each */
 	u32 every;
 };
@@ -65,11 +65,11 @@ struct apps_options {
 	u64 rcvbuf;		/* of each socket, 0: the kernel's choice */
 	unsigned int busy_us;	/* one that is empty is polled for so long at first */
 	u32 every;		/* of this many frames the last one is malformed; 0: none is */
-	bool strays;		/* or for a socket that nobody reads, on a port that is */
+	bool strays;		/* or for a socket without a reader, on a port that is */
 #define APPS_STRAY_PORTS	1000U	/* so much higher */
 	u64 frames_max;		/* that one can receive in the window */
 	bool hog;
-	bool hog_idle;		/* it gets what nobody else wants */
+	bool hog_idle;		/* it gets the time that no other task wants */
 };
 
 /*
@@ -98,7 +98,7 @@ u64 apps_disorder(const struct apps *apps);
 
 /*
  * Frames that the kernel dropped because the socket's buffer was full, and those that
- * nobody has read: all of them are read now.
+ * were not read yet: all of them are read now.
  */
 u64 apps_socket_losses(struct apps *apps);
 

@@ -11,7 +11,7 @@
 #include "crew.h"
 #include "idle_hog.h"
 
-static pid_t idler;		/* 0: there is none */
+static pid_t idler;		/* 0: it does not exist */
 
 void idle_hog_become(void)
 {

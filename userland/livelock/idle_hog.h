@@ -18,7 +18,7 @@ void idle_hog_become(void);
 
 /*
  * Stop it before another hog wants the whole CPU, and let it go on before that one
- * ends. Nothing is done if there is none.
+ * ends. Without an idle hog they do nothing.
  */
 void idle_hog_pause(void);
 void idle_hog_resume(void);

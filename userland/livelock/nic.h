@@ -74,7 +74,7 @@ struct nic_stat {
 /* The driver's counters in @stats, at most @room; how many, or -errno. */
 int nic_stats(const struct nic *nic, struct nic_stat *stats, unsigned int room);
 
-/* A counter of /sys/class/net/NAME/statistics; 0 when there is none. */
+/* A counter of /sys/class/net/NAME/statistics; 0 when it does not exist. */
 u64 nic_counter(const struct nic *nic, const char *name);
 
 /*

@@ -86,7 +86,7 @@ struct measurement {
 
 const struct run_options *run_parse(int argc, char **argv);
 
-/* Frames that are not for the applications are for sockets that nobody reads. */
+/* Frames that are not for the applications are for sockets without a reader. */
 static inline bool run_strays(const struct run_options *o)
 {
 	return o->every && !strcmp(o->malformed, "stray");

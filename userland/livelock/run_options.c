@@ -64,8 +64,8 @@ static const struct opt rows[] = {
 	OPT(0, "--nice", "N", CALL(take_nice), "of the threads of threaded NAPI, -20..19 (0)"),
 	OPT(0, "--no-gro", NULL, FLAG(o.no_gro), "without generic receive offload"),
 	OPT(0, "--hog-idle", NULL, FLAG(o.hog_idle),
-	    "the process beside them that wants the CPU gets only what nobody\n"
-	    "else wants (SCHED_IDLE): it costs every frame the same"),
+	    "the process that wants the CPU gets only the time that no other\n"
+	    "task wants (SCHED_IDLE): it costs every frame the same"),
 	OPT(0, "--no-hog", NULL, FLAG(o.no_hog), "there is no such process"),
 	OPT(0, "--never-idle", NULL, FLAG(o.never_idle),
 	    "nor is the CPU idle before and after; emulated by instruction\n"
@@ -101,7 +101,7 @@ static const struct opt rows[] = {
 	    "frames that are due within it leave together (%d)"),
 	OPT(0, "--size", "BYTES", NUMBER(o.size, 66, 1514, 66), "of a frame, %r (%d)"),
 	OPT(0, "--malformed", "KIND", CALL(take_malformed),
-	    "%r (%d);\nstray is for a socket that nobody reads", .names = malformed,
+	    "%r (%d);\nstray is for a socket without a reader", .names = malformed,
 	    .text = "none"),
 	OPT(0, "--every", "N", NUMBER(o.every, 1, 1000000, 10), "of N frames the last one is (%d)"),
 	HEADING("the output:"),

@@ -27,7 +27,7 @@
 
 #define NAMES_MAX	7
 
-/* Who decides: where its attributes are, and what they may be. The first one is the mode. */
+/* A decider: where its attributes are, and what they may be. The first one is the mode. */
 struct decider {
 	const char *directory;
 	const char *name[NAMES_MAX + 1];
@@ -139,7 +139,7 @@ static void put_mode_last(struct request *r)
 		}
 }
 
-/* Nothing would come of the changes. A mode may go back to off all the same. */
+/* The changes would have no effect. A mode may still go back to off. */
 static void refuse_without_napi(const struct request *r)
 {
 	char text[NAPI_SIZE], path[PATH_SIZE], flags[TEXT_MAX];
@@ -356,7 +356,7 @@ static void parse_device(const char *name, struct nic *nic)
 		die(EXIT_USAGE, "device '%s': no such network device", name);
 }
 
-/* Who decides for the device; unless that was asked for, its driver where it can. 0 or -errno. */
+/* The decider: as the options say, otherwise the driver if it can. 0 or -errno. */
 static int find_decider(struct request *r)
 {
 	char text[TEXT_MAX];

@@ -342,7 +342,7 @@ static u64 sleep_late_ns(u64 until)
 }
 
 /*
- * The caller is of SCHED_FIFO, and waits for the turns of the server all the same.
+ * The caller is of SCHED_FIFO, but waits for the turns of the server.
  * How late was it when it woke up around the end of one?
  */
 static u64 meet(void)
@@ -403,7 +403,7 @@ static int judge_floor(void)
 {
 	static const struct ktap_test tests[] = {
 		{ "a fair task keeps its floor under a lottery hog", keeps_its_floor },
-		{ "its turn ends for who wakes up then", ends_its_turn },
+		{ "its turn ends when a FIFO task wakes up", ends_its_turn },
 	};
 	unsigned int i, count = 1 + fair.meet;
 	struct ktap k;

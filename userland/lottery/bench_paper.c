@@ -91,7 +91,7 @@ static void check_looks(void)
  * montecarlo: each task draws points of the unit square; the part of them that lies in
  * the quarter circle estimates pi / 4. Its relative error falls with the square root of
  * the number of trials. Each task gives itself tickets in proportion to the square of
- * its error: who has begun late, and knows little, overtakes nobody but catches up.
+ * its error: a task that began late has a large error and catches up, without overtaking.
  */
 
 /* Between two looks of a task at its own error. */

@@ -227,8 +227,8 @@ static bool run_steady(struct window *w)
 }
 
 /*
- * Turns end and begin: one lottery a quantum, whoever wins. The launcher looks again
- * and again, but a holder that it preempts comes back for the rest of its turn.
+ * Turns end and begin: one lottery a quantum, whichever task wins. The launcher looks
+ * often, but a holder that it preempts comes back for the rest of its turn.
  */
 static bool run_turns(struct window *w)
 {
@@ -372,7 +372,7 @@ static bool run_sleepwake(struct window *awake)
 	return good;
 }
 
-/* Who uses a fifth of each turn has its share all the same, by more turns. */
+/* A task that uses a fifth of each turn still gets its share, by more turns. */
 static bool run_yield(struct window *w)
 {
 	bool good;

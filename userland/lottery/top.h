@@ -95,7 +95,7 @@ void top_json(struct top_look *look, const struct top_look *before, enum top_sor
 /* SIGINT and SIGTERM end the program with a good status, and close the screen. */
 void screen_end_well(void);
 
-/* Take the terminal, up to the end of the program. False if stdout is none that can be. */
+/* Take the terminal, up to the end of the program. False if stdout is not a usable one. */
 bool screen_open(void);
 unsigned int screen_rows(void);
 

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "top.h"
 
-/* A number, or null where there is none. */
+/* A number, or null where it is unknown. */
 static void put_real(const char *key, bool known, double value)
 {
 	json_real(key, known ? value : NAN);

@@ -32,7 +32,7 @@ static bool read_times(struct top_task *t, pid_t pid, const struct task_stat *st
 		t->read_ns = now_ns();
 		if (read_text(path, text, sizeof(text)) < 0)
 			snprintf(text, sizeof(text), "0 0 0");
-		/* whoever is below the class may be kept waiting here */
+		/* a task below the class may have to wait here */
 		if (now_ns() - t->read_ns < APART_NS)
 			break;
 	}

@@ -66,8 +66,8 @@ static void screen_close(void)
 }
 
 /*
- * At once, wherever we are: a reader that has stopped reading must not keep us.
- * What stdout holds is a part of a block, and nobody's loss.
+ * At once, wherever we are: a reader that has stopped reading must not delay the end.
+ * stdout still holds a part of a block, which is of no use.
  */
 static void on_end(int signal)
 {

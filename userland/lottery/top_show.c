@@ -11,7 +11,7 @@
 /* What is left then has room for a line of each kind. */
 #define ROWS_MIN	8U
 
-/* A number of the table, or "-" where there is none. */
+/* A number of the table, or "-" where it is unknown. */
 static void put_real(int width, bool known, double value)
 {
 	if (known)

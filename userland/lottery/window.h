@@ -10,7 +10,7 @@
  *
  * A machine under the guest that is short of time breaks that: it stands still,
  * or its ticks come late, and one lottery counts as many. Time in which it stood
- * still is nobody's win, see work_watch. If there was much of it, or the kernel
+ * still is no task's win, see work_watch. If there was much of it, or the kernel
  * has held fewer lotteries than there were quanta, these were of any length: n is
  * then half of what it would be, which allows for twice the variance. A kernel that
  * draws too rarely looks the same, so that the case turns, for virtual time, counts

@@ -85,7 +85,7 @@ struct inbox {
 	struct address from[BATCH];
 };
 
-/* Only the header is copied; the length is the packet's all the same. */
+/* Only the header is copied; the length is still the packet's. */
 static int take(int fd, struct inbox *in)
 {
 	unsigned int i;

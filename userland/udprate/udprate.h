@@ -41,7 +41,7 @@ bool address_is_any(const struct address *a);
 #define ADDRESS_TEXT	INET6_ADDRSTRLEN
 const char *address_text(const struct address *a, char text[ADDRESS_TEXT]);
 
-/* A socket of the address's family, SOCK_DGRAM or SOCK_STREAM; exits when there is none. */
+/* A socket of the address's family, SOCK_DGRAM or SOCK_STREAM; exits on error. */
 int address_socket(const struct address *a, int type);
 
 /* SIGINT and SIGTERM end a run early, and its results are kept. */
@@ -314,7 +314,7 @@ void trial(struct options *o);
 /* Bind; the port is filled in where it was 0. */
 void receive_open(struct receiver *rx, struct address *at);
 /*
- * Until -t after the first packet, or nothing has come for long enough; for ever when
+ * Until -t after the first packet, or nothing has come for long enough; without end when
  * there is no -t. Each run is reported when it ends.
  */
 void receive_all(struct receiver *rx);

@@ -52,7 +52,7 @@ int wrais_set(const char *name, u64 value);
 /* Read and parse it; false when the kernel has none. Exits when it is bad. */
 bool wrais_read(struct wrais_stats *stats);
 
-/* The value with that name; false when there is none. */
+/* The value with that name; false when it does not exist. */
 bool wrais_find(const struct wrais_stats *stats, const char *name, u64 *value);
 
 /* A choice of parts, one bit for each of wrais_parts. */

@@ -14,7 +14,7 @@
 
 struct privilege {
 	struct ioprio prio;
-	char cgroup[PATH_MAX];	/* below CGROUP_ROOT, empty when there is none */
+	char cgroup[PATH_MAX];	/* below CGROUP_ROOT, empty without a cgroup */
 	bool by_cgroup;		/* io.wrais is 1 here and above */
 	bool enabled;		/* the kernel looks at privileges */
 };

@@ -85,7 +85,7 @@ void groups_parse(const char *text, struct run_options *o);
 /* Make them; the caller is in that of the load from now on. */
 void groups_make(const struct run_options *o);
 void groups_join_probe(void);
-/* When nobody but the caller is left in them. */
+/* When no task but the caller is left in them. */
 void groups_remove(void);
 
 /* run_trace.c */

@@ -70,7 +70,7 @@ void groups_make(const struct run_options *o)
 	make_group(LOAD_GROUP, o->load_weight);
 	if (o->member)
 		set_in(PROBE_GROUP, CGROUP_SWITCH, 1);
-	/* Who is started from now on belongs there, too. */
+	/* Each task that is started from now on belongs there as well. */
 	enter(LOAD_GROUP);
 }
 

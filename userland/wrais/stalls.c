@@ -17,7 +17,7 @@ struct stalls {
 	struct stall *task;	/* begin_ns is 0 while it does not wait */
 	unsigned int count;
 	unsigned int room;
-	struct stall *stack_of;	/* whose stack the next lines may be, NULL: nobody's */
+	struct stall *stack_of;	/* whose stack the next lines may be, NULL: no task's */
 	bool in_stack;
 	u64 lost;
 };

@@ -269,7 +269,7 @@ static pid_t start_command(char **command, int *gate)
 	return pid;
 }
 
-/* Until the task ends, the time is over, or somebody asks us to stop. */
+/* Until the task ends, the time is over, or a signal comes. */
 static void observe(struct watch *w, pid_t pid, int stop)
 {
 	struct pollfd polled[] = {
@@ -317,7 +317,7 @@ static void take_line(void *arg, const char *line)
 	stalls_line(arg, line);
 }
 
-/* What was recorded before, by whoever: as trace-cmd report prints it. */
+/* Read a recording, by any user or tool, as trace-cmd report prints it. */
 static int from_trace(struct watch *w)
 {
 	stalls_follow(w->stalls, w->pid);

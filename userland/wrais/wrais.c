@@ -209,7 +209,7 @@ static void __noreturn launch(const struct options *o, char **command)
 	const char *why;
 
 	if (!o->ignore && wrais_supported() && switched_off())
-		die(EXIT_UNSUPPORTED, "%s, or -t to run it all the same", SWITCHED_OFF);
+		die(EXIT_UNSUPPORTED, "%s, or -t to run it anyway", SWITCHED_OFF);
 	why = change(o, 0);
 	if (why && !o->ignore)
 		die(wrais_supported() ? EXIT_FAILED : EXIT_UNSUPPORTED, "%s", why);

@@ -64,8 +64,8 @@ static const struct opts opts = {
 "Test SCHED_LOTTERY on 4 CPUs, the first of more. The output is KTAP. Needs root. The\n"
 "groups, all by default:\n"
 "\n"
-"  turns           nobody can make a turn last\n"
-"  displacement    who loses its CPU, or wakes on a busy one, runs soon\n"
+"  turns           no task can make a turn last\n"
+"  displacement    a task that loses its CPU, or wakes on a busy one, runs soon\n"
 "  shares          several CPUs are shared as tickets say\n"
 "\n",
 	.rows = rows,

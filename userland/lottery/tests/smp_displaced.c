@@ -23,7 +23,7 @@
 /* What is measured after that. */
 #define WINDOW_NS	NSEC_PER_SEC
 #define ROUNDS		10U
-/* A round in which nobody was where the real-time task came does not count. */
+/* A round in which the real-time task displaced no task does not count. */
 #define ROUNDS_MAX	(2 * ROUNDS)
 #define SOON_NS		(100 * NSEC_PER_MSEC)
 
@@ -66,8 +66,8 @@ static u64 max_gap(const struct herd *h, unsigned int but)
 }
 
 /*
- * One CPU is idle, and the launcher sleeps there. The gaps of those that nobody
- * displaced tell how long virtual CPUs wait for a real one.
+ * One CPU is idle, and the launcher sleeps there. The gaps of the tasks that were not
+ * displaced show how long virtual CPUs wait for a real one.
  */
 static void finds_idle(struct ktap_case *t)
 {
@@ -98,7 +98,7 @@ static void finds_idle(struct ktap_case *t)
 	}
 	ktap_note(t->ktap, "the longest gap of %u displaced tasks: %.2f ms", displaced,
 		  (double)worst / 1e6);
-	expect(t, displaced, "nobody was where the SCHED_FIFO hog came, %u times", round);
+	expect(t, displaced, "the SCHED_FIFO hog displaced no task, %u times", round);
 	herd_destroy(&h);
 	intruder_free(in);
 	affinity_set(0, smp.mask);
@@ -125,11 +125,11 @@ static unsigned int displace(struct ktap_case *t, struct herd *h, struct intrusi
 			pct[displaced++] =
 				100 * intrusion_share(in, 0, 1, in->displaced) / due();
 	}
-	expect(t, displaced, "nobody was where the SCHED_FIFO hog came, %u times", round);
+	expect(t, displaced, "the SCHED_FIFO hog displaced no task, %u times", round);
 	return displaced;
 }
 
-/* The launcher shares a CPU with the intruder: it disturbs nobody while that is there. */
+/* The launcher shares a CPU with the intruder: it disturbs no task while that is there. */
 static struct intrusion *start_displacing(struct herd *h)
 {
 	struct intrusion *in;
@@ -285,7 +285,7 @@ static void add_bound(struct herd *h, unsigned int count, u32 tickets, u32 cpu)
 		herd_add(h, tickets, 1ULL << cpu);
 }
 
-/* Nobody can leave the fullest CPU, the first: the second one's tasks can. */
+/* No task can leave the fullest CPU, the first: the second one's tasks can. */
 static void bound_hide_nothing(struct ktap_case *t)
 {
 	struct herd h;
@@ -319,7 +319,7 @@ static void bound_hide_nothing_under_real_time(struct ktap_case *t)
 	give_cpu_back(&fifo);
 }
 
-/* The quantum of who has the CPU on which the other one wakes. */
+/* The quantum of the task on the CPU on which the other one wakes. */
 #define LONG_QUANTUM_NS	(50 * NSEC_PER_MSEC)
 #define WAKE_UPS	20U
 #define LATE_MAX	2U	/* the host itself may be late */
@@ -327,7 +327,7 @@ static void bound_hide_nothing_under_real_time(struct ktap_case *t)
 /*
  * Wakes by a timer of its own on the first CPU, allowed everywhere, again and again. In
  * its slot: rounds counts the wake-ups, rest those that were late, value is the
- * longest wait. Nobody else runs: a real-time task that falls asleep makes its CPU
+ * longest wait. No other task runs: a real-time task that falls asleep makes its CPU
  * look for work.
  */
 static CREW_FN(waker)

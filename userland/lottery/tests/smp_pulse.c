@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smp_pulse.c - lottery-smp: hogs that look at the clock, and who displaces them. */
+/* smp_pulse.c - lottery-smp: hogs that look at the clock, and the task that displaces them. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void look_at_all(const struct crew *crew, unsigned int look)
 		intrusion->ran_ns[look][i] = pulse_ran_ns(crew, i);
 }
 
-/* Who had the CPU that we have now. */
+/* The hog that had the CPU that we have now. */
 static unsigned int find_displaced(const struct crew *crew, unsigned int count)
 {
 	u32 here = (u32)sched_getcpu();
@@ -161,8 +161,8 @@ struct intrusion *intruder_add(struct herd *h, u32 cpu)
 }
 
 /*
- * It has the slot behind those of the herd, which does not count it. That it hears of
- * its task displaces somebody for a moment, so that places are given out afterwards.
+ * It has the slot behind those of the herd, which does not count it. Its wakeup for its
+ * task displaces a hog for a moment, so that places are given out afterwards.
  */
 bool intrude(struct ktap_case *t, struct herd *h, struct intrusion *in)
 {

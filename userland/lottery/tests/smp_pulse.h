@@ -30,7 +30,7 @@ u64 pulse_ran_ns(const struct crew *crew, unsigned int i);
 /* Where it was when it looked last. */
 u32 pulse_cpu(const struct crew *crew, unsigned int i);
 
-/* So many looks at what everybody has got does an intrusion take at most. */
+/* An intrusion reads the times of all hogs at most so often. */
 #define INTRUSION_LOOKS	4U
 
 /* A SCHED_FIFO hog comes to a CPU, without the launcher's help, and leaves again. */

@@ -147,7 +147,7 @@ static int act_read(struct torture *x, unsigned int i)
 }
 
 /*
- * Core scheduling: from now on it shares a core with nobody, or with its boss.
+ * Core scheduling: from now on it shares a core with no task, or with its boss.
  * ENODEV: no CPU has a sibling. EINVAL: the kernel cannot do it.
  */
 static int act_cookie(struct torture *x, unsigned int i)
@@ -254,7 +254,7 @@ void boss_calm(struct torture *x, bool lottery)
  * A real-time hog starves what is below it, and that may be a worker within a
  * fork, an exec or an exit, with a lock of the kernel that they all take (that
  * of the mappings of this program's file, or the cgroups'). The boss waits for
- * it with its next fork, and nobody would be left to make the hog an ordinary one.
+ * it with its next fork, and no task would be left to make the hog an ordinary one.
  */
 CREW_FN(calmer)
 {

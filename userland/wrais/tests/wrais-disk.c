@@ -98,7 +98,7 @@ static void map_image(const char *name, struct image *image)
 	image->length = (u64)st.st_size;
 }
 
-/* The extent at @pos of the file, whose bytes follow it; dies if it is none. */
+/* The extent at @pos of the file, whose bytes follow it; dies if it is not valid. */
 static struct extent extent_at(const struct image *image, u64 pos)
 {
 	u64 left = image->length - pos;
