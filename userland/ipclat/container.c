@@ -377,7 +377,7 @@ const char *run_containers(const struct settings *s, const struct mechanism *m,
 	if (!bad) {
 		connect_networks(&c);
 		futex_set(&c.page->connected, 1);
-		/* nothing of ours runs beside what is measured */
+		/* nothing of ours runs during the measurement */
 		bad = await(&c, all_ended, 0, now_ns() + s->limit_ns + PATIENCE_NS);
 	}
 	if (!bad)

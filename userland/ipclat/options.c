@@ -275,7 +275,7 @@ static const struct opt rows[] = {
 	OPT(0, "--both-ways", NULL, FLAG(o.both_ways),
 	    "each mechanism once more with the two CPUs exchanged"),
 	OPT(0, "--hogs", "N", NUMBER(o.hogs, 0, HOGS_MAX, 0),
-	    "CPU-bound processes beside it (%d; up to 64) ..."),
+	    "CPU-bound processes run meanwhile (%d; up to 64) ..."),
 	OPT(0, "--hog-tickets", "N", NUMBER(o.hog_tickets, 1, LOTTERY_TICKETS_MAX, 0),
 	    "... as lottery tasks with N tickets each"),
 	OPT(0, "--runtime", "PROGRAM", CALL(take_runtime),

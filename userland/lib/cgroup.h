@@ -21,7 +21,7 @@ int cgroup_control_cpu(const char *group);
 int cgroup_move(const char *group, pid_t pid);
 int cgroup_write(const char *group, const char *file, const char *text);
 int cgroup_read(const char *group, const char *file, char *text, size_t size);
-/* It is empty, or becomes so within @timeout_ns: who was killed may not be gone yet. */
+/* It is empty, or becomes so within @timeout_ns: a killed task may still be in it. */
 int cgroup_remove(const char *group, u64 timeout_ns);
 
 /* cpu.lottery.tickets of @group is @tickets. */

@@ -97,7 +97,7 @@ struct work_watch {
 
 /*
  * Far above one spin, and above a tick with a switch between tasks on a kernel that
- * checks itself: who is switched in often must not lose that time.
+ * checks itself: a task that is switched in often must not lose that time.
  */
 #define STALL_STEP_NS	(4 * NSEC_PER_MSEC)
 #define ORDINARY_STEP_NS	(50 * NSEC_PER_USEC)

@@ -96,7 +96,7 @@ int crew_wait(struct crew *crew, unsigned int i, u64 deadline_ns);
 unsigned int crew_reap(struct crew *crew, u64 timeout_ns);
 
 /*
- * Ask all to exit, waking who rests, and wait for them; how many did not exit
+ * Wake all that rest, wait until all exit, and return how many did not exit
  * with 0 in time.
  */
 unsigned int crew_stop(struct crew *crew, u64 timeout_ns);
@@ -180,9 +180,9 @@ void hog_wake(struct crew *crew, unsigned int i);
 u64 hog_work_ns(const struct crew_slot *slot, u64 cpu_ns);
 
 /*
- * Start @hogs of them beside what is measured, if any: as SCHED_OTHER or, if @tickets
- * is not 0, each as a lottery task with @tickets tickets; then the caller becomes
- * SCHED_FIFO, or it could not end them. Exits where that is not to be had.
+ * Start @hogs of them for the time of a measurement: as SCHED_OTHER or, if @tickets is
+ * not 0, each as a lottery task with @tickets tickets; then the caller becomes SCHED_FIFO,
+ * or it could not end them. Exits where the kernel refuses one of these.
  */
 void hogs_start(struct crew *crew, u32 hogs, u32 tickets);
 void hogs_stop(struct crew *crew);

@@ -19,8 +19,8 @@
 void disk_file(const char *path, u64 size);
 
 /*
- * Open a block device that is to be overwritten, with @flags of open(2) beside
- * O_EXCL, and say its @size in bytes. As long as it is open it cannot be
+ * Open a block device that is to be overwritten, with O_EXCL and @flags of open(2),
+ * and return its @size in bytes. As long as it is open it cannot be
  * mounted or claimed by others. Exits with EXIT_USAGE when it is mounted or claimed already, or
  * is no block device.
  */

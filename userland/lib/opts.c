@@ -139,7 +139,7 @@ static void print_row(const struct opt *row)
 	}
 	width = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
 	width += printf("%s%s%s", row->name, row->arg ? " " : "", row->arg ? row->arg : "");
-	/* A text that does not fit beside it begins with a new line, or two blanks behind it. */
+	/* A text without room in this line begins with a new line, or two blanks behind it. */
 	if (*row->help != '\n')
 		printf("%*s", width < COLUMN ? COLUMN - width : 2, "");
 	print_text(row);

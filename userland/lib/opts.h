@@ -9,7 +9,7 @@
  *		OPT(0, "--on", "MS", SCALED(o.on_ns, 1, 600000, 10, NSEC_PER_MSEC),
  *		    "how long frames are sent (%d),\nand none"),
  *		OPT(0, "--driver", "NAME", TEXT(o.driver, "e1000"), "of the cards (%d)"),
- *		OPT(0, "--hog", NULL, FLAG(o.hog), "beside it", .given = &o.changed),
+ *		OPT(0, "--hog", NULL, FLAG(o.hog), "run a hog", .given = &o.changed),
  *		OPT(0, "--set", "NAME=VALUE", CALL(add_set), "of each card"),
  *		{ }
  *	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * apps.h - the receiving applications, one process a port, and a process beside
- * them that wants the CPU for itself.
+ * apps.h - the receiving applications, one process a port, and a process that
+ * wants the CPU for itself.
  */
 #ifndef LIVELOCK_APPS_H
 #define LIVELOCK_APPS_H

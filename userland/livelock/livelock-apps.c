@@ -30,7 +30,7 @@ static const struct opt rows[] = {
 	OPT(0, "--lag", "S", NUMBER(lag_s, 0, SECONDS_MAX, 0), "wait for latecomers (%d)"),
 	OPT(0, "--rcvbuf", "BYTES", NUMBER(options.rcvbuf, 1, 1000000000, 0),
 	    "of each socket (kernel's choice)"),
-	OPT(0, "--hog", NULL, FLAG(options.hog), "a process beside them that wants the CPU"),
+	OPT(0, "--hog", NULL, FLAG(options.hog), "another process that wants the CPU"),
 	OPT('l', "--label", "TEXT", TEXT(label, NULL), "goes into each line"),
 	JSON_OPT,
 	{ }

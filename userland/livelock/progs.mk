@@ -1,4 +1,4 @@
-# The programs of the receive path, and what each is made of beside its own file.
+# The programs of the receive path, and the parts of each in addition to its own file.
 
 programs += $(addprefix livelock/,livelock-apps livelock-run rxmode)
 tests += livelock/tests/livelock-torture

@@ -103,7 +103,7 @@ void run_setup(struct run *run);
 /* Send to all receivers until each has got a frame, so that the links are open. */
 void run_prime(struct run *run);
 
-/* What the source's timer costs beside its function. */
+/* What the source's timer costs without its function. */
 void run_calibrate(struct run *run);
 
 /* Names and values for the source; exits with EXIT_USAGE when it refuses them. */

@@ -330,7 +330,7 @@ static bool begin_window(const struct run *run, bool source, u32 soon_ms, struct
 	return run_start_source(start_ns);
 }
 
-/* The time that the CPU-bound process gets of a window, alone or beside the source. */
+/* The time that the CPU-bound process gets of a window, alone or while the source runs. */
 static double free_ns(struct run *run, bool source, struct source_results *results)
 {
 	u32 soon_ms = run->options->soon_ms;

@@ -357,9 +357,9 @@ const struct bench_case bench_viewers = {
 
 /*
  * server: each client sends a query, lends its tickets to the server's thread that serves
- * it, and waits. The threads of the server run on what they are lent. They are
- * SCHED_OTHER, and then share what the deadline server leaves to that, 5 % of the CPU,
- * beside it; or lottery tasks with as few tickets as there can be.
+ * it, and waits. The threads of the server run on the tickets that they are lent. They are
+ * SCHED_OTHER, and then also share the 5 % of the CPU of the deadline server; or lottery
+ * tasks with as few tickets as there can be.
  */
 
 static void __noreturn serve(struct crew_slot *slot)

@@ -512,7 +512,7 @@ static const struct opt share_rows[] = {
 	    "  sleepwake  the last one sleeps half of the time\n"
 	    "  yield      the last one yields after a fifth of each turn\n"
 	    "  change     the tickets are turned round at half time\n"
-	    "  order      they finish equal work: who is first"),
+	    "  order      they finish equal work: in which order"),
 	SECONDS_ROW(3600, 10, "how long for each ratio (%d)"),
 	OPT(0, "--quantum", "US",
 	    SCALED(s.quantum_ask_ns, LOTTERY_QUANTUM_MIN / NSEC_PER_USEC,

@@ -156,7 +156,7 @@ static const struct bench_case bench_hogs = {
 	{
 		.name = "hogs",
 		.usage = "Usage: lottery-bench hogs [options] COMMAND [ARGUMENT...]\n\n"
-"Run a command with CPU-bound processes beside it, all on one CPU. The command\n"
+"Run a command while CPU-bound processes run, all on one CPU. The command\n"
 "starts as SCHED_OTHER; the exit status is its own.\n\n",
 		.rows = hogs_rows,
 		.command = true,

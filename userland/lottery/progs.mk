@@ -1,4 +1,4 @@
-# The lottery tool, its measurements and tests, and what each is made of beside its own file.
+# The lottery tool, its measurements and tests, and the parts of each in addition to its file.
 
 programs += $(addprefix lottery/,lottery lottery-bench)
 tests += $(addprefix lottery/tests/,lottery-smp lottery-torture)

@@ -16,7 +16,7 @@
 
 struct top_task {
 	pid_t tid;
-	u64 started_ticks;	/* with tid: who it is */
+	u64 started_ticks;	/* with tid: which task it is */
 	char name[64];		/* printable */
 	char state;
 	u32 cpu;		/* where it runs or ran last */

@@ -2,10 +2,10 @@
 /*
  * top_trace.c - lottery top: the whole of a recording as one look.
  *
- * The events of the class tell who contends on which CPU, for how many tickets of how many;
- * sched_switch tells who ran. What a task was due is exact here: its part of the tickets of
- * its CPU, for as long as it contended there. Other changes of tickets than those that an
- * event tells are seen with the next one of the same task.
+ * The events of the class report which task contends on which CPU, and for how many tickets of
+ * how many; sched_switch reports which task ran. The due of a task is exact here: its part of
+ * the tickets of its CPU, for as long as it contended there. A change of tickets without an
+ * event of its own is seen with the next event of the same task.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static void switched(int number, const char *fields, u64 now)
 	if (number < 0 || number >= (int)CPUS_MAX)
 		return;
 	cpu = &rec.cpu[number];
-	/* who ran when the recording began */
+	/* the task that ran when the recording began */
 	if (cpu->runs < 0) {
 		cpu->runs = trace_number(fields, " prev_pid=");
 		cpu->since_ns = rec.first_ns;

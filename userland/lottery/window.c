@@ -44,7 +44,7 @@ static double quantum_of(const struct window *w, u64 stalls_ns)
 	double quantum_ns = (double)w->quantum_ns;
 
 	if (w->awake < 2)
-		return quantum_ns;	/* who is alone needs no lottery */
+		return quantum_ns;	/* a task that is alone needs no lottery */
 	return fmax(stalls_ns > w->ran_ns / 4 ? 2 * quantum_ns : quantum_ns, kept_ns);
 }
 

@@ -16,8 +16,8 @@
  * draws too rarely looks the same, so that the case turns, for virtual time, counts
  * lotteries against quanta.
  *
- * Windows end at times that do not depend on who has won, else they would favour
- * someone.
+ * Windows end at times that do not depend on the winner: otherwise they would favour
+ * a task.
  */
 #ifndef LOTTERY_WINDOW_H
 #define LOTTERY_WINDOW_H
@@ -41,9 +41,9 @@ struct player {
 struct window {
 	struct crew crew;
 	u64 quantum_ns;		/* of all of them */
-	double quanta;		/* that it has to have at least, beside a variance */
+	double quanta;		/* that it has to have at least, for any variance */
 	unsigned int count;
-	unsigned int awake;	/* of them the first ones, who can win */
+	unsigned int awake;	/* of them the first ones, which can win */
 	struct player player[PLAYERS_MAX];
 	u64 lotteries;		/* of the CPU in all windows so far */
 	u64 tickets;		/* the sums over those that can win */

@@ -60,7 +60,7 @@ static void __noreturn refuse_iperf(const struct opt *row, const char *text)
 	    row->letter);
 }
 
-/* What a receiver looks at: anything else is refused beside --receive, not ignored. */
+/* The options of a receiver: any other one is refused with --receive, not ignored. */
 #define RECEIVED	1
 
 /* The first option that is not for a receiver. */
@@ -133,7 +133,7 @@ static const struct opt rows[] = {
 	OPT(0, "--policy", "POLICY", CALL_TO(policy_option, o.policy), POLICY_FORMS " (%d)",
 	    .text = "other", .names = policy_words, .tag = RECEIVED),
 	OPT(0, "--hogs", "N", NUMBER(o.hogs, 0, HOGS_MAX, 0),
-	    "CPU-bound processes beside it (%d; up to 64) ..."),
+	    "CPU-bound processes run meanwhile (%d; up to 64) ..."),
 	OPT(0, "--hog-tickets", "N", NUMBER(o.hog_tickets, 1, 1000000, 0),
 	    "... as lottery tasks with N tickets each"),
 	OPT(0, "--samples", "FILE", TEXT(o.samples_path, NULL), "the bytes of each second, CSV"),

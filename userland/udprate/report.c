@@ -250,7 +250,7 @@ static void print_sent(const struct options *o, const struct outcome *out)
 		print_times("gap received", &r->gap);
 }
 
-/* What was asked for beside the rate; durations in us. */
+/* The options other than the rate; durations in us. */
 static void json_settings(const struct options *o)
 {
 	char text[ADDRESS_TEXT];

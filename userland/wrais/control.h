@@ -16,7 +16,7 @@
 /* The parts by the names of their switches; the table ends with NULL. */
 extern const char *const wrais_parts[];
 
-/* The numbers beside the switches, with what they may be. */
+/* The kernel's numbers other than the switches, and their bounds. */
 struct wrais_knob {
 	const char *name;
 	u32 usual;

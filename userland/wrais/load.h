@@ -31,7 +31,7 @@ struct load_options {
 
 struct load {
 	const struct load_options *o;
-	struct crew crew;	/* readers, writers, who syncs; value is bytes moved */
+	struct crew crew;	/* readers, writers, a syncer; value is bytes moved */
 	unsigned int count;
 	int *pidfd;
 	u64 *marked;		/* bytes that each had moved by load_mark() */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* privilege.c - who is privileged, and why. */
+/* privilege.c - whether a task is privileged, and why. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* privilege.h - who is privileged, and why. */
+/* privilege.h - whether a task is privileged, and why. */
 #ifndef WRAIS_PRIVILEGE_H
 #define WRAIS_PRIVILEGE_H
 

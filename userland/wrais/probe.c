@@ -25,7 +25,7 @@
 
 #define WRITE_EVERY	10U
 
-/* The kinds of application beside the plain one. */
+/* The kinds of application other than the plain one. */
 #define KIND_FSYNC_EVERY	20U
 #define KIND_WRITE_BYTES	70000000ULL
 #define KIND_THINK_US		3000U

@@ -65,7 +65,7 @@ struct probe_options probe_defaults(void);
 /* Change what makes up the kind with this index in probe_kinds. */
 void probe_set_kind(struct probe_options *o, unsigned int kind);
 
-/* Go on for @ns; who reads does not write. */
+/* Go on for @ns; a probe that reads does not write. */
 void probe_set_endless(struct probe_options *o, u64 ns);
 
 /* Run it. Exits with EXIT_USAGE when the file is too short, else EXIT_FAILED. */

@@ -1,4 +1,4 @@
-# The privileged I/O tool, what measures it, its tests, and what each is made of beside
+# The privileged I/O tool, what measures it, its tests, and the parts of each in addition to
 # its own file.
 
 programs += $(addprefix wrais/,lprobe wrais wrais-pgbench wrais-run wrais-sqlite)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* run.h - wrais-run: one measurement of a start-up beside a background load. */
+/* run.h - wrais-run: one measurement of a start-up under a background load. */
 #ifndef WRAIS_RUN_H
 #define WRAIS_RUN_H
 

@@ -145,7 +145,7 @@ static const struct opt rows[] = {
 	    "switch the kernel's parts: all, none, dirty,tags, or\nall,-tags",
 	    .given = &o.wrais_set),
 	OPT(0, "--knob", "NAME=VALUE", CALL_TO(add_setting, o.knob),
-	    "one of the kernel's numbers beside the parts", .count = &o.knobs),
+	    "a number of the kernel's, other than the parts", .count = &o.knobs),
 	HEADING("the measurement:"),
 	OPT('k', "--repeats", "N", NUMBER(o.repeats, 1, 10000, 1), "(%d)"),
 	OPT(0, "--phase", "MS", NUMBER(o.phase_ms, 0, MS_MAX, 0),

@@ -66,7 +66,7 @@ static const struct opts opts = {
 	.operand = "FILE",
 };
 
-/* The database and the files that SQLite keeps beside it. */
+/* The database and the other files that SQLite keeps for it. */
 static void remove_files(const char *file)
 {
 	static const char *const tails[] = { "", "-wal", "-shm", "-journal" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * wrais.c - run a command whose I/O is privileged, give the privilege to a running task or
- * take it, show who has it. Feels like ionice(1).
+ * take it, show which tasks have it. Feels like ionice(1).
  */
 #include <errno.h>
 #include <limits.h>

@@ -36,7 +36,7 @@
 #define CHANGES_MAX	100000000U
 #define PULSE_NS	(20 * NSEC_PER_MSEC)
 #define PAUSE_NS	(40 * NSEC_PER_MSEC)
-/* Of a thousand a second, on a kernel that checks itself, beside a flood. */
+/* Of a thousand a second, on a kernel that checks itself, under a flood. */
 #define TRANSMIT_LEAST	20
 /* What the memory of an idle machine varies by. A ring has at least 32 pages. */
 #define PAGES_CYCLES	200U
@@ -312,8 +312,8 @@ static long pages_taken(struct torture *t, int *error)
 
 /*
  * Up and down so often that a page lost each time would show. What was changed before may
- * give pages back or take them for a while, and each CPU keeps some that are free: who loses
- * pages goes on losing them, so that no two rounds in a row lose none.
+ * give pages back or take them for a while, and each CPU keeps some that are free. A leak
+ * does not end: then no two rounds in a row lose no pages.
  */
 static void test_pages(struct torture *t, struct ktap *k)
 {

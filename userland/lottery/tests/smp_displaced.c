@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smp_displaced.c - lottery-smp: who loses its CPU to a real-time task, or wakes on a
- * busy one, soon runs elsewhere.
+ * smp_displaced.c - lottery-smp: a task that loses its CPU to a real-time task, or wakes
+ * on a busy one, soon runs elsewhere.
  */
 #include <errno.h>
 #include <sched.h>
@@ -34,7 +34,7 @@
 #define HOST_NS		(40 * NSEC_PER_MSEC)
 
 /*
- * Those who share fewer CPUs than they are: of their due, at first and in the end. Wide
+ * Of the due of tasks that share fewer CPUs than they are, at first and in the end. Wide
  * enough for a host that is busy; the experiment wants more.
  */
 #define SOON_PCT_MIN	60.0
@@ -399,12 +399,12 @@ void smp_displaced(struct ktap *k)
 {
 	static const struct ktap_test tests[] = {
 		{ "a displaced task finds the idle CPU", finds_idle },
-		{ "one that shares has its due soon", shares_soon },
-		{ "all that share have their due", shares_evenly },
+		{ "a displaced task that shares a CPU gets its due soon", shares_soon },
+		{ "all tasks that share CPUs get their due", shares_evenly },
 		{ "an idle CPU is found behind a real-time one", idle_behind_real_time },
-		{ "who wakes on a busy CPU runs on an idle one", wakes_on_busy },
+		{ "a task that wakes on a busy CPU runs on an idle one", wakes_on_busy },
 		{ "bound tasks do not hide those that can move", bound_hide_nothing },
-		{ "neither when these wait under a real-time task",
+		{ "bound tasks do not hide those under a real-time task",
 		  bound_hide_nothing_under_real_time },
 	};
 

@@ -4,7 +4,7 @@
  * real-time task that takes a CPU from them.
  *
  * The launcher sleeps while something is measured: each time that it runs, it makes
- * the class look for a better place for whom it preempts.
+ * the class look for another CPU for the task that it preempts.
  */
 #ifndef LOTTERY_SMP_PULSE_H
 #define LOTTERY_SMP_PULSE_H
@@ -39,7 +39,7 @@ struct intrusion {
 	unsigned int looks;
 	u64 look_after_ns[INTRUSION_LOOKS];	/* it came; it leaves with the last */
 	/* filled in */
-	unsigned int displaced;			/* who was there before, or their count */
+	unsigned int displaced;			/* the hog that was there, or their count */
 	u64 looked_ns[INTRUSION_LOOKS];
 	u64 ran_ns[INTRUSION_LOOKS][HERD_MAX];	/* CPU time of each of the herd */
 };

@@ -8,7 +8,7 @@
  * CPU comes in time, and a turn lasts that much longer. At 20 s and four CPUs these are
  * 5,000 draws a CPU: 4 points for the greatest of 16 tasks, 1.3 for the smallest. (Turns
  * whose length varies by chance have twice the variance: these are four deviations then.)
- * Whose share is capped, or who takes turns with few others, must be closer.
+ * A task with a capped share, or with few others on its CPU, must be closer.
  */
 #include <math.h>
 #include <stdio.h>
