@@ -112,7 +112,7 @@ def main(argv: Sequence[str]) -> int:
         print("lab: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Who read our output has gone; what is left of it has no place to go.
+        # The reader of our output has ended; the rest of the output is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

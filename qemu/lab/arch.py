@@ -125,7 +125,7 @@ def chosen(environ: Mapping[str, str], machine: str) -> Arch:
 
 
 def require(environ: Mapping[str, str], uname: os.uname_result) -> None:
-    """Raises LabError for an architecture, asked for or of the host, that is none of these."""
+    """Raises LabError if the architecture of the host, or the one asked for, is not known."""
     wanted = environ.get(VARIABLE, "")
     if wanted and wanted not in ARCHES:
         raise LabError(f"ARCH={wanted}: allowed are {', '.join(ARCHES)}")

@@ -46,7 +46,7 @@ def _files(name: str, directory: Path) -> dict[str, Path]:
 
 
 def pairs(one: Path, other: Path) -> list[tuple[Path, Path]]:
-    """Files that both have.  Raises LabError if there is none."""
+    """Files that both have.  Raises LabError if they have none in common."""
     left, right = _files("A", one), _files("B", other)
     both = [(left[name], right[name]) for name in left if name in right]
     if not both:

@@ -78,7 +78,7 @@ def keep(paths: Paths, ledger: Path, now: float, logs: Path) -> Path:
 
 
 def shown(ledger: Path) -> str:
-    """What the last run says. Raises LabError if there is none."""
+    """The report of the last run. Raises LabError if no run is kept."""
     kept = runs(ledger)
     if not kept:
         raise LabError(f"{ledger}: no run of .ci/run is kept there", exit_code=1)

@@ -162,7 +162,7 @@ def choose(known: Iterable[Mutant], names: Sequence[str]) -> list[Mutant]:
     for name in names or ["*"]:
         fits = [m for m in known if fnmatch(m.name, name) or fnmatch(m.name, f"{name}/*")]
         if not fits:
-            raise LabError(f"mutant '{name}': there is none of this name")
+            raise LabError(f"mutant '{name}': no mutant has this name")
         chosen.update((mutant.name, mutant) for mutant in fits)
     return list(chosen.values())
 

@@ -57,7 +57,7 @@ SHOWN: dict[str, Shown] = _parts("shown", "SHOWN")
 """How the demo tells of them."""
 
 PICTURES: dict[str, Picture] = _parts("trace", "PICTURE")
-"""What is recorded of an experiment and drawn as who waits for whom, by its name."""
+"""What is recorded of an experiment, to draw who waits for whom, by its name."""
 
 PEERS: dict[str, Peer] = {
     peer: run for found in _parts("experiment", "PEERS").values() for peer, run in found.items()

@@ -176,8 +176,8 @@ def not_debug(boot: Boot) -> Boot:
 def together(boots: Iterable[Boot]) -> tuple[Boot, ...]:
     """Boots that need the same machine as one, "ONE+OTHER", and the others as they are.
 
-    Their programs follow each other, and their budgets add up. A root image disturbs
-    nobody who needs none. What writes to a disk of its own stays alone.
+    Their programs follow each other, and their budgets add up. A root image does not disturb
+    a boot without need of it. A boot that writes to a disk of its own stays alone.
     """
     groups: dict[object, list[Boot]] = {}
     for boot in boots:

@@ -3,7 +3,7 @@
  * judge_strategy.c - a card, a CPU and a strategy, simulated.
  *
  * An interrupt costs 5 us, each frame 20 us to receive and 10 us more for the application that
- * reads it. The card keeps 256 frames. Who is told to leave the card alone leaves it so long.
+ * reads it. The card keeps 256 frames. It is left alone for as long as the strategy returns.
  */
 #include "course.h"
 #include "judge.h"
@@ -23,13 +23,13 @@ struct machine {
 	double due;			/* frames that have come to the card and wait there */
 	unsigned int backlog;		/* received, not read yet */
 	uint64_t read, switches;
-	double window_us;		/* of receiving, what of it was of late */
+	double window_us;		/* of receiving, recently */
 	bool alone;
 };
 
 static const char *const when[] = { "while the CPU is free", "while another task wants the CPU" };
 
-/* Time passes: frames come, and who reads reads, with what receiving leaves. */
+/* Time passes: frames come, and the application reads in the time that receiving leaves. */
 static void pass(struct machine *m, double us, double per_us, bool receiving)
 {
 	unsigned int most;

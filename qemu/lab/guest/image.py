@@ -37,7 +37,7 @@ def read(image: Path, *args: str) -> bytes:
 
 
 def describe(paths: Paths) -> str:
-    """A line for each file of the root image.  Raises LabError (exit code 1) if there is none."""
+    """A line for each file of the root image.  Raises LabError (exit code 1) without an image."""
     if not paths.rootfs.is_file():
         raise LabError(f"{paths.rootfs} is missing: make rootfs", exit_code=1)
     return read(paths.rootfs, "--describe").decode()

@@ -42,7 +42,7 @@ def sources() -> dict[str, Path]:
 
 
 def extra(paths: Paths, log_dir: Path) -> dict[str, Path]:
-    """More files for the initramfs: Python, made in log_dir.  Raises LabError if there is none."""
+    """More files for the initramfs: Python, made in log_dir.  Raises LabError without Python."""
     description = image.describe(paths)
     version = image.links(description).get(INTERPRETER, "").removeprefix("python")
     if not version:

@@ -117,7 +117,7 @@ class BootResult:
         raise KeyError(name)
 
     def lines(self, program: Program) -> list[str]:
-        """Output of a program.  Raises LabError if there is none."""
+        """Output of a program.  Raises LabError if the program did not run."""
         try:
             return self.program(program.name).output
         except KeyError:

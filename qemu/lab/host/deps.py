@@ -62,7 +62,7 @@ def have_source(pattern: str) -> bool:
 
 @dataclass(frozen=True)
 class Need:
-    """One thing to look for, and the packages that bring it; None where there is none."""
+    """One thing to look for, and the packages that bring it; None without such a package."""
 
     have: Callable[[str], bool]
     name: str
@@ -77,7 +77,7 @@ class Need:
 
 LAVA = "/usr/lib/python3/dist-packages/lava_common/schemas/__init__.py"
 # What brings something that is called otherwise: packages of Debian and, if they differ, of
-# Fedora, where "-" is none. Without a row the package is called as what it brings.
+# Fedora, where "-" means no package. Without a row the package has the name of what it brings.
 PACKAGES = f"""
 {ARCH.gnu}-gcc gcc-{ARCH.gnu}
 stdio.h libc6-dev glibc-devel

@@ -83,7 +83,7 @@ def build_of(origin: str, checkout: str, kernel: str, paths: Paths) -> dict[str,
 
 
 def report(paths: Paths, origin: str) -> dict[str, Any]:
-    """All of it.  Raises LabError if no suite has run, or for an origin that is none."""
+    """All of it.  Raises LabError if no suite has run, or for an origin with a bad name."""
     if not ORIGIN.fullmatch(origin):
         raise LabError(f"origin '{origin}': a name is of a-z, 0-9 and _")
     streams = {

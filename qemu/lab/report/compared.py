@@ -91,7 +91,7 @@ def _cells(series: Series, records: Sequence[Record]) -> dict[str, Cell]:
     found = find(records, series.metric, series.variant, **series.where) if series.metric else []
     for record in found:
         row = _row(series, record)
-        # Who compares by mechanism has those of the document; other rows are all shown.
+        # By mechanism only the rows of the document are shown; otherwise all rows are.
         if series.by != "variant" or row in printed:
             cells[row] = _cell(series, row, printed.get(row), record)
     return cells

@@ -302,7 +302,7 @@ def best_peer(goal: Goal, records: Sequence[Record], peers: Collection[str]) -> 
 
 
 def missed(verdicts: Sequence[Verdict]) -> list[str]:
-    """Names of the goals that were measured and not met; a stretch is none of them."""
+    """Names of the goals that were measured and not met, without the stretch goals."""
     return [verdict.name for verdict in verdicts if verdict.outcome == "missed"]
 
 

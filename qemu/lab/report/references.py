@@ -94,7 +94,7 @@ class References(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [figure for figure in self.figures if figure.document == document]
 
     def column(self, figure: str, series: str) -> dict[str, float]:
-        """The numbers printed in one column, by row.  Raises LabError if there is none."""
+        """The numbers printed in one column, by row.  Raises LabError without such a column."""
         for one in self.figures:
             for found in one.series:
                 if (one.id, found.name) == (figure, series):

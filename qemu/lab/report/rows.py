@@ -3,7 +3,7 @@
 
 A row class has the fields of a tool's JSON object under the same names; a line
 that is not such an object raises LabError, because a measurement that is half
-understood is none.
+understood is not valid.
 """
 
 from collections.abc import Collection, Sequence

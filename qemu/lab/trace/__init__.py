@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs that are recorded, and drawn as who waits for whom."""
+"""Runs that are recorded, to draw who waits for whom."""

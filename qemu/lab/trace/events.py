@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What trace-cmd recorded, as data: events, their fields, and the stack of who went to sleep."""
+"""What trace-cmd recorded, as data: events, their fields, and the stack of a task that sleeps."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ class Event:
         return dict(FIELD.findall(self.text))
 
     def number(self, name: str) -> int:
-        """A field that is a number.  Raises LabError if there is none."""
+        """A field that is a number.  Raises LabError if it is not one, or does not exist."""
         try:
             return int(self.fields[name], 0)
         except (KeyError, ValueError):
@@ -48,7 +48,7 @@ class Event:
 
 
 def parse(lines: Iterable[str]) -> Iterator[Event]:
-    """Events of a report.  A line that is none is left out: a heading, what the tool says."""
+    """Events of a report.  Other lines are left out: headings, messages of the tool."""
     last: dict[int, Event] = {}
     slept: Event | None = None
     for line in lines:

@@ -31,10 +31,10 @@ DAT = "trace.dat"
 class Recording:
     """What is recorded of one run: of the last program of a boot.
 
-    events are of the kernel, GROUP or GROUP:EVENT, beside who runs, who sleeps where, and
-    who wakes whom.  It begins when a task takes the name `start`, or with the program, and
-    takes `seconds` of the guest.  blktrace follows `disk`, if there is one.  `label` says
-    whose run it is, for people.
+    events are of the kernel, GROUP or GROUP:EVENT, in addition to switches, sleeps and
+    wakeups.  It begins when a task takes the name `start`, or with the program, and takes
+    `seconds` of the guest.  blktrace follows `disk`, if it is given.  `label` names the run
+    for people.
     """
 
     name: str

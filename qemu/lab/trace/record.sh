@@ -7,7 +7,7 @@
 # Recording begins when a task takes the name START, or with the command if that is "-",
 # and ends after SECONDS, or with the command. DISK is traced by blktrace; "-": none. A
 # tar archive goes to the virtio port PORT. The exit status is the command's. All of it
-# stays in the kernel's buffers until the command has ended: nobody writes beside it.
+# stays in the kernel's buffers until the command has ended: nothing is written while it runs.
 set -eu
 BUFFER_KB=131072
 NAP_MS=100

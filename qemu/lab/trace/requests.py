@@ -37,7 +37,7 @@ class Record:
 
 
 def records(file: Path) -> list[Record]:
-    """The records of one CPU, in their order.  Raises LabError for what is none."""
+    """The records of one CPU, in their order.  Raises LabError for other data."""
     data, at, found = file.read_bytes(), 0, []
     while at + RECORD.size <= len(data):
         fields = RECORD.unpack_from(data, at)

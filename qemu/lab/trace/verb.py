@@ -19,7 +19,7 @@ from lab.trace.traced import Picture
 
 
 def picture(name: str) -> Picture:
-    """What is drawn of an experiment.  Raises LabError if there is none, or nothing is."""
+    """The picture of an experiment.  Raises LabError if either does not exist."""
     if name in PICTURES:
         return PICTURES[name]
     lookup(name)

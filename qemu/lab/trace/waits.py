@@ -2,7 +2,7 @@
 """What a task does at each moment: it runs, or it waits, and for what.
 
 A task that goes to sleep leaves its stack; the functions in it say what it waits for.
-Once somebody has woken it, it waits for the CPU.
+Once it was woken, it waits for the CPU.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -85,7 +85,7 @@ def fetch(release: Release, bases: Path) -> Path:
 def take(tree: Path, names: Iterable[str], into: Path) -> str:
     """Copy these files of a kernel, a directory or a tarball, as far as it has them.
 
-    Returns the version of the kernel. Raises LabError if it is none.
+    Returns the version of the kernel. Raises LabError if it is not a kernel.
     """
     wanted = ["Makefile", *sorted(names)]
     if tree.is_dir():

@@ -22,7 +22,7 @@ from lab.tree.patches import LINKS, Patch, carried
 # What kbuild and the compiler read. The rest serves builds outside the tree.
 NAMES = ("Kbuild", "Kconfig")
 SUFFIXES = (".c", ".h")
-# Whoever commits: the author is that of the series.
+# The committer has any name: the author is that of the series.
 IDENTITY = ("-c", "user.name=export", "-c", "user.email=export@localhost")
 
 
@@ -76,7 +76,7 @@ def files(modules: Path, name: str) -> Iterator[Path]:
 
 
 def _header(patch: Patch, name: str) -> str:
-    """A header of the mail, in one line. Raises LabError if there is none."""
+    """A header of the mail, in one line. Raises LabError if it is missing."""
     found = re.search(rf"^{name}: (.*(?:\n[ \t].*)*)", patch.text, re.M)
     if not found:
         raise LabError(f"{patch.name}: no {name}: in its header", exit_code=1)

@@ -183,7 +183,7 @@ def _stamp(paths: Paths, variant: str) -> Path:
 
 
 def _stamped(stamp: Path) -> Mapping[str, str]:
-    """Empty if there is none, or one of an older lab."""
+    """Empty if it is missing, or of an older lab."""
     try:
         state = json.loads(stamp.read_text())
     except (OSError, ValueError):

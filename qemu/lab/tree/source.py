@@ -129,7 +129,7 @@ def stamp_path(pristine: Path) -> Path:
 
 
 def load(pristine: Path) -> Source | None:
-    """What the tree holds, or None if there is none that is complete."""
+    """What the tree holds, or None if it is missing or not complete."""
     if not pristine.is_dir():
         return None
     try:

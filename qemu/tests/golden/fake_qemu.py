@@ -16,7 +16,7 @@ from pathlib import Path
 
 GOLDEN = Path(__file__).parent
 PIECE = 37
-# A watchdog that never fires is to fail a test, not to let it wait for ever.
+# A watchdog that never fires is to fail a test, not to let it hang.
 HANG_S = 60
 
 

@@ -90,7 +90,7 @@ LAYOUTS = (
     Layout("journal", E2fs(Ext4(FS_MB, journal_mb=8)), "data=journal"),
     Layout("1k", E2fs(Ext4(FS_MB, block=1024, journal_mb=4)), "data=ordered"),
 )
-# Who waits for a fast commit does not wait for the journal's thread: few inherit.
+# A task that waits for a fast commit does not wait for the journal's thread: few inherit.
 FAST = E2fs(Ext4(FS_MB, journal_mb=8, features=("fast_commit",)), by_kernel=True)
 FAST_COMMIT = Layout(
     "fast-commit",
@@ -173,7 +173,7 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> cra
 
 
 def asked_for() -> int:
-    """How many states of a layout somebody wants to be looked at; 0: as many as usual."""
+    """How many states of a layout to check, as the user asked; 0: as many as usual."""
     return int(os.environ.get("LAB_CRASH_STATES") or 0)
 
 

@@ -88,7 +88,7 @@ class Card:
         return f"10.7.{self.number}.15"
 
     def args(self) -> tuple[str, ...]:
-        """QEMU's arguments. The guest reaches nobody; who comes to the port reaches the guest."""
+        """QEMU's arguments. The guest reaches no host; a client of the port reaches the guest."""
         name = f"outside{self.number}"
         forward = f"tcp:{LOOPBACK}:{self.port}-{self.address}:{SERVER_PORT}"
         network = f"net=10.7.{self.number}.0/24,restrict=on,ipv6=off,hostfwd={forward}"

@@ -11,7 +11,7 @@ static u64 give_stamp(struct page *page, enum side side)
 	(void)side;
 	if (left--)
 		return tsc_now() - age;
-	/* nobody else is there to say that it has the last answer */
+	/* no other side is there to report that it has the last answer */
 	page->arrived = SIDES + 1;
 	return WORD_STOP;
 }

@@ -25,7 +25,7 @@ PRINTED = Path(__file__).resolve().parents[1] / "golden/printed.txt"
 
 Rows = list[dict[str, Any]]
 Change = Callable[[Boot, Program, Rows], Rows]
-"""Falsifies what a program printed, as JSON objects; a line that is none is {TEXT: line}."""
+"""Falsifies what a program printed, as JSON objects; another line is {TEXT: line}."""
 
 TEXT = "text"
 SAME = dict.fromkeys(("ratio", "yield", "draws"), "share")

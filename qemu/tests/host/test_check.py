@@ -35,7 +35,7 @@ def paths(tmp_path: Path) -> Paths:
         ("From: A Hacker <hacker@localhost>\n", "", "no From: line"),
         ("Date: Wed, 1 Jan 2025 00:00:00 +0000\n", "", "no Date: line"),
         ("Subject: [PATCH] sched: Change a line\n", "", "no Subject: line"),
-        # Below the line it is none.
+        # Below the line it does not count.
         (f"{SIGNED}---\n", f"---\n{SIGNED}", "no Signed-off-by"),
         (f"{WHY}\n\n", "", "say why"),
     ],
@@ -89,7 +89,7 @@ def test_a_folder_past_its_budget_is_named(tmp_path: Path) -> None:
 
 
 def test_words_that_style_replaces_are_counted(tmp_path: Path) -> None:
-    """A clause that begins with who, and each word, with a capital or not; not Python's None."""
+    """The word "who" at the start of a clause, and each word, in both cases; not Python's None."""
     who = "who"
     bad = [f"The share of {who} waits", f"{who.title()} waits?", *words.PHRASES]
     bad += [f"{one[0].upper()}{one[1:]}" for one in words.PHRASES]

@@ -14,7 +14,7 @@ from tests.host.checkouts import make, ran, script
 
 
 def test_what_is_looked_for_is_in_the_package() -> None:
-    """With the package there, the probe says so: else a person could install for ever."""
+    """With the package there, the probe finds it: otherwise installing it would not help."""
     if not shutil.which("dpkg-query"):
         pytest.skip("no dpkg-query")
     for purpose, needs in deps.PURPOSES.items():

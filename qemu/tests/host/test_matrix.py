@@ -41,7 +41,7 @@ def paths(tmp_path: Path) -> Paths:
 def test_an_unknown_name_is_refused_before_anything_is_built(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A kernel that is none of the matrix, too; the one with a good name is not built either."""
+    """A kernel outside of the matrix as well; the one with a good name is not built either."""
     monkeypatch.setattr(matrix, "build", lambda *args: pytest.fail("built"))
     assert main(["matrix", "rt", name]) == 2
     assert f"lab: MATRIX '{name}': allowed are" in capsys.readouterr().err

@@ -37,8 +37,8 @@ def test_ours_and_those_of_others(paths: Paths) -> None:
     assert not document.errors
 
 
-def test_a_failed_check_of_a_tool_is_a_measurement_all_the_same(paths: Paths) -> None:
-    """As in a guest: what it measured is there, and judged. Without the tool there is none."""
+def test_a_failed_check_of_a_tool_is_still_a_measurement(paths: Paths) -> None:
+    """As in a guest: its measurement is kept, and judged. Without the tool nothing is measured."""
     with pytest.raises(LabError, match="tool is missing: make userland"):
         run_here(paths, host(Program("a", ("tool",))), {}, paths.logs)
     tool(paths, "echo '{}'; echo tool: too slow >&2; exit 1")

@@ -146,7 +146,7 @@ def test_a_command_needs_what_was_asked_for(tmp_path: Path) -> None:
         ({"MEM": "512"}, "", "-m 512"),
         ({"ACCEL": "icount"}, "", "-icount shift=0,sleep=on"),
         ({"LAB_KERNEL": "debug"}, "", "-m 3072"),
-        # An empty variable is none.
+        # An empty variable counts as not set.
         ({"GDB": "5678", "NET": "", "DISK": "", "SHARE": ""}, "", "tcp:127.0.0.1:5678"),
         ({"PORTS": "3"}, "--ports 2", "hubid=1"),
     ],

@@ -26,7 +26,7 @@ OUR_PROGRAMS = ("ipclat", "livelock", "lottery", "rxmode", "udprate", "wrais")
 @pytest.mark.parametrize("kernel", ["guest", "debug"])
 @pytest.mark.parametrize("short", [False, True])
 def test_all(kernel: str, short: bool) -> None:
-    """Names are unique, plans are valid, and no shell is asked for where there is none."""
+    """Names are unique, plans are valid, and a boot without a root image runs our programs."""
     found = suites(kernel, short)
     names = [f"{suite.name}-{program.name}" for suite in found for program in suite.programs]
     assert len(set(names)) == len(names)

@@ -29,7 +29,7 @@ KINDS = {
     **{Holds.MISSING: "missing", Holds.UNJUDGED: "note", Holds.SHORT: "note"},
 }
 TRACE = "trace"
-"""Of the names of pictures of who waits for whom, before that of the experiment."""
+"""The start of a picture's name, if it shows who waits for whom; the experiment's follows."""
 TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
@@ -52,8 +52,8 @@ class Shown:
 class Section:
     """A document and the experiment that repeats it.
 
-    `picture` is it recorded and drawn as who waits for whom: empty if that was not done yet,
-    None if it cannot be.
+    `picture` shows who waits for whom in a run of it: empty if it was not drawn yet, None if
+    it cannot be.
     """
 
     run: Run
@@ -192,7 +192,7 @@ def _context(paths: Paths, library: Path, pictured: Collection[str]) -> dict[str
 def write(paths: Paths, library: Path = LIBRARY, pictured: Collection[str] = ()) -> Path:
     """Write $(O)/report.html; returns it.  Raises LabError if a file of results is not right.
 
-    pictured names the experiments that can be recorded and drawn as who waits for whom.
+    pictured names the experiments that can be recorded, to draw who waits for whom.
     """
     environment = Environment(
         loader=FileSystemLoader(HERE),

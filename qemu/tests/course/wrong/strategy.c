@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* strategy.c - polls at all times, also where nobody else wants the CPU. */
+/* strategy.c - polls at all times, even while no other task wants the CPU. */
 #include "course.h"
 
 unsigned int course_strategy(struct course_memory *memory, const struct course_round *round)
