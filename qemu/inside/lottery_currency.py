@@ -389,7 +389,7 @@ GROUPS: Tests = {
     },
     "changes": {
         "more tickets back it": more_back_it,
-        "a group becomes a currency, and is none": it_becomes_one,
+        "a group becomes a currency, and a group again": it_becomes_one,
         "the same around a currency": around_one,
         "tasks move in and out": tasks_move,
         "what was given inside is less outside": what_comes_out,

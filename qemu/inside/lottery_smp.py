@@ -359,7 +359,7 @@ def groups(seconds: int) -> Tests:
             "a task for each CPU finds it": release_spreads,
             "a task that wakes finds the idle CPU": waking_finds_idle,
             "an idle CPU gets work": idle_gets_work,
-            "fuller CPUs hide nobody": fuller_cpus_hide_nothing,
+            "fuller CPUs hide no task": fuller_cpus_hide_nothing,
             "the sums of tickets balance": sums_balance,
             "they balance again after exits": balance_after_exit,
             "they balance again after changes of tickets": balance_after_change,

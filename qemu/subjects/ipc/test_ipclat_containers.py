@@ -27,7 +27,7 @@ Run = Callable[..., Done]
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 
-# An OCI runtime whose containers do nothing for ever.
+# An OCI runtime whose containers sleep without end.
 SLEEPER = """#!/bin/sh
 echo "$@" >>{state}/log
 for id; do :; done

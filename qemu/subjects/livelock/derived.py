@@ -17,7 +17,7 @@ FLAT_TIMES = 10
 LOSS_MOST = 0.001
 """Of what was offered, up to which nothing counts as lost."""
 LATE_LEAST_PCT = 0.1
-"""Of the frames: a dozen of 12,000. Smaller shares of late ones are not told apart."""
+"""Of the frames: a dozen of 12,000. Smaller shares that are late count as equal."""
 LATE_PEERS = {
     v.HYBRID.name: tuple(variant for variant in v.ALL if variant != v.HYBRID),
     v.GOVERNOR.name: (
@@ -68,9 +68,9 @@ def flatness(records: Sequence[Record], variant: str, ports: int) -> float | Non
 def late_over_best(
     records: Sequence[Record], name: str, rate: int
 ) -> tuple[float | None, int] | None:
-    """A variant's share of late frames over that of the best of its peers, and in how many turns.
+    """A variant's share of frames that are late over its best peer's, and the number of turns.
 
-    None where it, or all of them, were not measured.
+    None where it, or all of its peers, were not measured.
     """
     found = {r.variant: r for r in find(records, "late_share_pct", None, **governed.point(1, rate))}
     mine, others = found.get(name), [found[p.name] for p in LATE_PEERS[name] if p.name in found]

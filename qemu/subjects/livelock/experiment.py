@@ -34,7 +34,7 @@ METRICS = {
 FUNCTIONS = (CONSTANT, "poisson", "normal", "peaks", "ramp")
 """How the frames lie in time."""
 STRAY = "stray"
-"""Every second frame, at a constant rate, is for a socket that nobody reads."""
+"""Every second frame, at a constant rate, is for a socket without a reader."""
 STRAY_PPS = (20000, 40000)
 """As many again as one card takes with ease, and as it takes at all."""
 MITIGATION = {"off": False, "on": True}

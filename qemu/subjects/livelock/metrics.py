@@ -118,7 +118,7 @@ def _place(record: Record) -> tuple[Param, ...]:
 
 
 def best(records: Sequence[Record]) -> RawTable:
-    """Who is the best at every point: a hybrid is not everywhere."""
+    """The best variant at every point: a hybrid is not measured at each."""
     table = RawTable([*KEY[1:], "metric", "best", "value", "hybrid"])
     groups: dict[tuple[object, ...], list[Record]] = {}
     for record in records:

@@ -64,7 +64,7 @@ class PointRow:
         return found
 
     def late_pct(self) -> float:
-        """The share of late frames, of those that arrived.  There must be one."""
+        """The share of the frames that arrived which were late.  At least one must arrive."""
         late = sum(count for bound, count in self.distribution() if bound >= LATE_NS)
         return 100 * late / self.latencies
 

@@ -148,7 +148,7 @@ def test_watching_counts_from_zero(net: Net) -> None:
     assert counters.pop("sockets") == 1 and set(counters.values()) == {0}
 
 
-def test_a_change_for_nobody_is_refused(net: Net) -> None:
+def test_a_change_without_effect_is_refused(net: Net) -> None:
     """A device without NAPI can be looked at, and set while it is down; off is always allowed."""
     net.add("lo", napi="")
     for words in (("mode", "auto"), ("limit", "40"), ("mode", "off", "limit", "40")):

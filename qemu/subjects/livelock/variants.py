@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who is measured: a driver of the receiving cards, and how it receives."""
+"""What is measured: a driver of the receiving cards, and how it receives."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Variant:
     """`sets` are attributes of every receiving interface, below /sys/class/net/NAME.
 
     `limit_pct` is the share of the CPU that receiving may take, None for the
-    driver's default or where there is none. gro: generic receive offload, which
+    driver's default or without a limit. gro: generic receive offload, which
     costs frames of one flow more than it saves them. nice is that of NAPI's threads;
     busy_us: how long an application with nothing to read polls the card itself; kernel:
-    the one that it runs on; hog_idle: the process that wants the CPU keeps nobody waiting.
+    the one that it runs on; hog_idle: no task waits for the process that wants the CPU.
     """
 
     name: str

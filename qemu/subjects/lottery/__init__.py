@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The lottery experiment: the cost of both pools, and who wins how often."""
+"""The lottery experiment: the cost of both pools, and how often each task wins."""

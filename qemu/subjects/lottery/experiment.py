@@ -118,7 +118,7 @@ FORK_S = 4e-4
 FAIR_WORK_S = 0.02
 """Guest seconds that each task of the case fair works."""
 SHARE_SHIFT = 3
-"""Who wins does not depend on how long an instruction is, so shares use 8 ns ones."""
+"""The winner does not depend on how long an instruction is, so shares use 8 ns ones."""
 DRAWS_RATIO = "5:4:3:2:1"
 SMP_CPUS = 4
 DISPLACED_S = 7
@@ -311,11 +311,10 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
     Round trips have a boot of their own: what has run before in a boot, and how many tasks
     it has had, moves them by one or two parts in a hundred.
 
-    What hackbench takes is measured in virtual time on several CPUs, too: they take
-    turns on one thread of the host, so that it is the work of all of them together,
-    which repeats.  In real time it spreads by half on a busy host, and is one thread
-    all the same.  Whether CPUs are left idle is in neither, and is
-    measured beside it.
+    The time of hackbench is measured in virtual time on several CPUs as well: they take
+    turns on one thread of the host, so that it is the work of all of them together, which
+    repeats.  In real time it spreads by half on a busy host, and still runs on one thread.
+    Neither shows whether CPUs are left idle, which is measured separately.
     """
     for seed in scope.scale_seeds:
         for pool in POOLS:

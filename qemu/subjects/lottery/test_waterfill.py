@@ -53,7 +53,7 @@ def anywhere(*tickets: int) -> Wanted:
 @pytest.mark.parametrize(
     ("wanted", "cpus", "shares"),
     [
-        pytest.param(anywhere(), 0b1111, [], id="nobody"),
+        pytest.param(anywhere(), 0b1111, [], id="no task"),
         pytest.param(anywhere(7), 0b1, [1], id="alone"),
         pytest.param(anywhere(3, 1), 0b1, [0.75, 0.25], id="one CPU"),
         pytest.param(anywhere(1, 1000000), 0b11, [1, 1], id="more CPUs would not help"),
@@ -69,7 +69,7 @@ def anywhere(*tickets: int) -> Wanted:
         ),
         pytest.param([(3, 1), (1, 1), (1, 2)], 0b11, [0.75, 0.25, 1], id="pinned"),
         pytest.param([(1, 1), (1, 2), (2, 3)], 0b11, [0.5, 0.5, 1], id="as in lottery(1)"),
-        # the free one takes CPU 1, where nobody else is
+        # the free one takes CPU 1, which no other task has
         pytest.param([(1, 1), (1, 1), (9, 3)], 0b11, [0.5, 0.5, 1], id="two pinned, one free"),
         # the free one leaves CPU 0 to those that have nothing else
         pytest.param([(1, 1), (1, 1), (1, 1), (1, 3)], 0b11, [1 / 3] * 3 + [1], id="crowd"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Three tasks on a CPU, as a picture: who has it, and who wins which draw."""
+"""Three tasks on a CPU, as a picture: which one has it, and which one wins each draw."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Cell:
         )
 
     def argv(self) -> tuple[str, ...]:
-        """The command; what cannot be held is measured all the same."""
+        """The command; a rate that cannot be held is still measured."""
         if self.variant == iperf.NAME:
             return iperf.argv(self.rate_mbps, self.seconds, SIZE, self.policy)
         amount = ("-r", str(self.rate_mbps), "-t", str(self.seconds), "-w", str(self.workers))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Applications beside LProbe: start-ups of real ones' shape, and who must not be starved.
+"""Applications other than LProbe: start-ups like real ones', and probes that must not starve.
 
 Names of wrais-run's probes and the variants that they need; experiment.py has the rows.
 """
@@ -16,12 +16,12 @@ APP_MEAN = "app-mean"
 """The mean of them, as a probe of its own."""
 
 ENDLESS = {"endless-random": 60, "endless-write": 60, "endless-fsync": 60}
-"""Who never stops, beside the endless reader."""
+"""Probes that never stop, in addition to the endless reader."""
 WINDOW_S = 30
 """The others have their part of the disk in any row of N seconds."""
 
 WAITS = {"append": 40, "commit": 40}
-"""Who appends a page every 10 ms, without and with an fsync behind it: never privileged."""
+"""Probes that append a page every 10 ms, without and with an fsync: never privileged."""
 
 FAIR_LOAD = "1r"
 """One privileged reader as the load of another."""

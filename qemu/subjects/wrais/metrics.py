@@ -51,7 +51,7 @@ HIGHER = ("device_mbps", "background_mbps", "background_window_mbps", "fair_shar
 
 IDLE = "idle"
 IDLE_VARIANTS = (BFQ.name, WRAIS.name)
-"""An idle disk is what the faster of them has of it: stock BFQ may keep it waiting for nobody."""
+"""An idle disk's start-up is that of the faster one: stock BFQ may wait for requests in vain."""
 
 
 def worst(metric: str) -> Statistic:

@@ -53,7 +53,7 @@ def in_disk(traced: Traced, pid: int) -> Iterator[Span]:
 
 
 def started(traced: Traced) -> tuple[int, int, int]:
-    """Who was started, when, and when it was done."""
+    """The task that was started, when it began, and when it ended."""
     pid = traced.pid(PROBE)
     times = [e.time_ns for e in traced.events if e.pid == pid and e.comm == PROBE]
     return pid, times[0], times[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who is measured: an I/O scheduler, the application's priority, and the parts switched on."""
+"""What is measured: an I/O scheduler, the application's priority, and the parts switched on."""
 
 from __future__ import annotations
 

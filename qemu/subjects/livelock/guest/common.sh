@@ -306,8 +306,8 @@ goes_on_beside() {
 	livelock-apps --hog --port 9003 --seconds 60 >/dev/null &
 	stream 'beside the programs'
 	echo 1 >$source/run
-	goes_on 'beside a flood'
+	goes_on 'under a flood'
 	echo 1 >$flooded/cgroup.freeze
-	goes_on 'beside a flood that nobody takes'
+	goes_on 'under a flood that is not read'
 	echo 0 >$source/run
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: governor-just
-# What: A socket that nobody reads loses frames early; the one beside it loses none of its own.
+# What: A socket without a reader loses frames early; another socket loses none of its own.
 # Needs: cards=2 module=napi_livelock
 # Time: 120
 . "${0%/*}/common.sh"

@@ -21,7 +21,7 @@ asked_of() {
 
 dev=two
 ip link add $dev numrxqueues 2 numtxqueues 2 type veth peer name peer numrxqueues 2 numtxqueues 2
-# A veth device has NAPI for frames that GRO could gather: those of who cannot do TSO.
+# A veth device has NAPI for frames that GRO can merge: those of a peer without TSO.
 ethtool -K $dev gro on
 ethtool -K peer tso off
 # Nothing but answers to pings comes: no neighbours are looked for.

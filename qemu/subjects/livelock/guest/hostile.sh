@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: hostile
-# What: Frames that nobody asked for, and full sockets, leave the card open and no rounds.
+# What: Unwanted frames, and full sockets, leave the card open and no rounds.
 # Needs: cards=2 module=napi_livelock
 # Time: 120
 # The arguments are the command that opens ports, or sends to them.
@@ -41,7 +41,7 @@ ip -n far link set odd up
 ip -n far neigh replace 10.11.0.1 dev odd nud permanent lladdr "$(cat /sys/class/net/eth0/address)"
 bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 10.11.0.1
 ip -n far link del odd
-# Ports that nobody has opened: one of them, and one after the other.
+# Ports without a socket: one of them, and one after the other.
 bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 $near
 bears "$@" 10000 10000 1 $near
 # Datagrams in parts.

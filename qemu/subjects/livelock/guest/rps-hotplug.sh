@@ -17,7 +17,7 @@ echo "function constant packets 40000 per_ns 1000000000 duration_ns 60000000000"
 trace=/sys/kernel/tracing
 echo 1 >$trace/events/net_governor/nll_governor_backlog/enable
 
-# Nobody listens to the flood: a socket that is behind would have it dropped before.
+# The flood has no socket: a hot socket would drop it earlier.
 taskset 2 livelock-apps --hog --port 9003 --seconds 100 >/dev/null &
 apps=$!
 # taskset has found the CPU online once it has become the program.

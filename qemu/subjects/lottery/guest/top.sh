@@ -34,7 +34,7 @@ function far(got, due) { return got < due - 10 || got > due + 10 }
 $1 == many && far($9, 75) || $1 == few && far($9, 25) { bad++ }
 END { exit bad }' /tmp/out
 
-# Anybody may look; one that is asleep is due nothing.
+# Each user may look; a task that is asleep is due nothing.
 kill -STOP "$few"
 looks=0
 until grep -q '^State:.T' "/proc/$few/status"; do
