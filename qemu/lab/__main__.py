@@ -32,7 +32,7 @@ VERBS = {
     "series": ("lab.tree.series", "build after every patch of the series"),
     "matrix": ("lab.matrix", "build other kernels and test the lottery class with each"),
     "long": ("lab.long", "what the gate leaves out; some of it five times"),
-    "mutants": ("lab.mutants", "plant faults and see who notices"),
+    "mutants": ("lab.mutants", "plant faults and run the tests that catch them"),
     "ledger": ("lab.ledger", "keep or show what the last runs of the gate found"),
     "run": ("lab.run", "boot the kernel: a shell, or one command"),
     "bench": ("lab.campaign", "run an experiment, or all"),

@@ -235,5 +235,5 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=lambda text: whole("jobs", text),
         default=os.cpu_count() or 1,
-        help="guests running beside each other (default: one a host CPU); changes no figure",
+        help="guests that run at a time (default: one a host CPU); changes no figure",
     )

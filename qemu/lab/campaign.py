@@ -59,7 +59,7 @@ def programs(paths: Paths) -> str:
 
 
 def conditions(paths: Paths, made_by: Provenance) -> str:
-    """What a measurement depends on beside its boot: not on how it is evaluated."""
+    """What a measurement depends on other than its boot: not on how it is evaluated."""
     return repr(replace(made_by, commit="", dirty=False, python="")) + programs(paths)
 
 
@@ -155,7 +155,7 @@ class Campaign:
             try:
                 return kept(boot)
             except LabError as error:
-                # The others still run, and are kept: nothing of it runs beside the next bench.
+                # The others still run, and are kept: nothing of it runs during the next bench.
                 errors.append(error)
                 return BootResult(boot, [], self.paths.logs)
             finally:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The `compare` verb: two result directories through benchstat, or two runs of an instrument.
 
-Beside its records each experiment leaves its samples in the Go benchmark format; the
+Besides its records each experiment leaves its samples in the Go benchmark format; the
 files of the same name are compared.
 """
 

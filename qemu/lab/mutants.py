@@ -126,7 +126,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a mutant: who noticed it, with which words, and how long that took."""
+    """The result of a mutant: the test that caught it, with which words, and in what time."""
 
     name: str
     kind: Kind

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boots in processes of their own, beside tests that change what a process has.
+"""Boots in processes of their own, apart from tests that change what a process has.
 
 Such a test gives the whole process another PATH, clock or function of a library
 for a while. A boot in a thread of that process would have them too.
@@ -72,5 +72,5 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        # Ctrl-C is for all; who waits for us says so.
+        # Ctrl-C is for all; the process that waits for us reports it.
         sys.exit(INTERRUPTED)

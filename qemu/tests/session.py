@@ -124,7 +124,7 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A lane of guests runs beside the tests that need none. The gate leaves out what is timed."""
+    """A lane of guests runs during the tests without one. The gate leaves out what is timed."""
     items.sort(key=_turn)
     if tier(os.environ) == "gate":
         timed = [item for item in items if item.get_closest_marker(TIMED)]

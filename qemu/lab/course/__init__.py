@@ -72,7 +72,7 @@ def beside_judge(name: str) -> Callable[[Paths, Path, Path], Verdict]:
 
 
 def in_guest(paths: Paths, answer: Path, scratch: Path) -> Verdict:
-    """A program that runs beside writers on a slow disk, in virtual time."""
+    """A program that runs under writers on a slow disk, in virtual time."""
     program = compiled([f"{ARCH.cross}gcc", *FLAGS, "-static", str(answer)], scratch / "answer")
     script = HERE / "judge_wait.sh"
     argv = ("busybox", "sh", f"/{SHELL}", f"/{ANSWER}", FOLDER, slowdisk.DEVICE)

@@ -64,7 +64,7 @@ class Program:
 
     In an experiment what is measured: the cell of its matrix. repeat tells
     equal ones of a boot apart, from 1. On the host itself, peer names a program
-    that is not ours, and hogs are CPU-bound processes beside it.
+    that is not ours, and hogs are CPU-bound processes that run with it.
     """
 
     name: str
@@ -128,7 +128,7 @@ class Boot:
     host there is no guest: the programs run here, before any guest. budget_s
     are the host seconds that it may take on two cores. mode says what PID 1 does:
     one program after the other, a shell on the console, or one command whose
-    output and status are passed on. more are files beside those of the programs.
+    output and status are passed on. more are files in addition to those of the programs.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Boot:
 
     @property
     def files(self) -> dict[str, Path]:
-        """What the guest needs beside the programs, by names relative to /."""
+        """What the guest needs in addition to the programs, by names relative to /."""
         found = {name: file for program in self.programs for name, file in program.files.items()}
         return {**found, **self.more}
 

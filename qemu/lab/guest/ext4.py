@@ -28,7 +28,7 @@ MIN_JOURNAL_BLOCKS = 1024
 
 @dataclass(frozen=True)
 class Ext4:
-    """A file system: size and journal in MiB, bytes a block, features beside FEATURES."""
+    """A file system: size and journal in MiB, bytes a block, features besides FEATURES."""
 
     size_mb: int = 1024
     block: int = 4096

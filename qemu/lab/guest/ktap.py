@@ -72,7 +72,7 @@ class Document:
 def skips(cases: Iterable[Case], above: str = "") -> list[tuple[str, str]]:
     """Each test that was skipped, however deep: its path, "program/suite/test", and why.
 
-    A document with skips in it is ok as a whole: who runs it holds these against
+    A document with skips in it is ok as a whole: the caller compares these with
     the skips that are allowed there.
     """
     found: list[tuple[str, str]] = []

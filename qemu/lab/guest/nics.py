@@ -27,7 +27,7 @@ USER_SLOT = 0xF
 
 @dataclass(frozen=True)
 class Nic:
-    """A card on a hub: frames go to all other cards there, who take what is for their MAC.
+    """A card on a hub: frames go to all other cards there, and each takes those for its MAC.
 
     slot is its PCI slot on bus 0. mitigation lets an e1000 delay interrupts as
     its ITR, RDTR and RADV registers say; without it QEMU ignores them. With user it is

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What each purpose needs of the machine: looked for, named, and installed when we are root.
 
-Commands, headers and libraries are looked for, not packages: it does not
-matter who brought them. Packages are known for Debian, Ubuntu and Fedora.
+Commands, headers and libraries are looked for, not packages: any package may
+bring them. Packages are known for Debian, Ubuntu and Fedora.
 """
 
 import argparse

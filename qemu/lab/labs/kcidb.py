@@ -114,7 +114,7 @@ def report(paths: Paths, origin: str) -> dict[str, Any]:
 
 def register(parser: argparse.ArgumentParser) -> None:
     parser.description = "results of the guests' suites as a report for KCIDB"
-    parser.add_argument("--origin", default="local", help="who reports (local)")
+    parser.add_argument("--origin", default="local", help="the name of the reporter (local)")
 
 
 def verb(args: argparse.Namespace) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A figure of a reference beside our records: its cells, and whether its claim holds here."""
+"""A figure of a reference and our records: its cells, and whether its claim holds here."""
 
 import math
 import re

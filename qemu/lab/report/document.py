@@ -131,7 +131,7 @@ def read_document(path: Path) -> Document:
 
 
 def _differences(old: Document, new: Document) -> Iterator[str]:
-    """What was not the same, beside the results."""
+    """What was not the same, apart from the results."""
     pairs = (old.machine() | old.settings, new.machine() | new.settings)
     for name in dict.fromkeys((*pairs[0], *pairs[1])):
         before, after = (pair.get(name) for pair in pairs)

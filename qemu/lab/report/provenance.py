@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What figures depend on, beside what they are about: noted along with them.
+"""What figures depend on, apart from their subject: recorded along with them.
 
 It is a file of its own: the others are compared byte for byte between runs,
 and between machines.

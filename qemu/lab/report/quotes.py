@@ -58,7 +58,7 @@ class Quote:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """`a; b = c` with a label for each; who has none is called by its name."""
+    """`a; b = c` with a label for each: without one it is its name."""
     found = {}
     for part in filter(None, (piece.strip() for piece in text.split(";"))):
         name, _, label = (word.strip() for word in part.partition("="))

@@ -69,7 +69,7 @@ def _drawn(
 
 
 def start_up(run: Run) -> Top:
-    """A start beside load, of itself on an idle disk."""
+    """A start under load, as a multiple of itself on an idle disk."""
     where: dict[str, Choice] = {"depth": 2, "probe": "lprobe", "disk": "flash"}
     stock, ours = _pair(run, "startup_over_idle", ("bfq", "wrais"), "background", **where)
     both = [load for load in stock if load in ours and load != "idle"]
@@ -78,8 +78,8 @@ def start_up(run: Run) -> Top:
         worst = max(both, key=lambda load: stock[load])
         most = max(ours[load] for load in both)
         sentence = (
-            f"Beside load a privileged start takes at most {most:.2f} times the idle one; "
-            f"with stock BFQ up to {stock[worst]:.2f} times (beside {beside(str(worst))})."
+            f"Under load a privileged start takes at most {most:.2f} times the idle one; "
+            f"with stock BFQ up to {stock[worst]:.2f} times (under {beside(str(worst))})."
         )
     wanted = {"stock BFQ": "stock", "with the changes": "privileged"}
     drawn = _drawn(run, "wrais-15", wanted, "background", "seconds")

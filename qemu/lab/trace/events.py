@@ -21,7 +21,7 @@ MADE_BY_TRACING = ("trace_event_", "__traceiter_")
 
 @dataclass
 class Event:
-    """time_ns is the guest's clock, comm and pid are who was current on the cpu.
+    """time_ns is the guest's clock, comm and pid are of the task that had the cpu.
 
     stack are the functions of a switch, the innermost first, if the task went to sleep.
     """

@@ -29,7 +29,7 @@ while [ "$1" != -- ]; do
 done
 shift
 
-# who goes to sleep says where
+# a task that goes to sleep leaves its stack
 # shellcheck disable=SC2086 # words
 trace-cmd start -b $BUFFER_KB -C mono \
 	-e sched:sched_switch -R 'stacktrace if prev_state & 255' -e sched:sched_waking $events

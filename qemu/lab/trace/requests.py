@@ -19,7 +19,7 @@ NOTIFY = 1 << (10 + 16)
 
 @dataclass(frozen=True)
 class Request:
-    """From the moment when the disk got it until it was done; pid is who asked first."""
+    """From the moment when the disk got it until it was done, for the task that queued it first."""
 
     begin_ns: int
     end_ns: int

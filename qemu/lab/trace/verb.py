@@ -27,7 +27,7 @@ def picture(name: str) -> Picture:
 
 
 def main(paths: Paths, names: Sequence[str]) -> int:
-    """Record and draw each; say how long who did what."""
+    """Record and draw each; print how long each task did what."""
     wanted = {name: picture(name) for name in names}
     require(paths, {r.boot.machine.kernel for p in wanted.values() for r in p.recordings})
     for name, one in wanted.items():

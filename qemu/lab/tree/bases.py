@@ -73,7 +73,7 @@ def fetch(release: Release, bases: Path) -> Path:
     bases.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=bases) as scratch:
         where = Path(scratch)
-        # As root apt gives the download to a user of its own, who may not write there.
+        # As root apt downloads as a user of its own, which may not write there.
         apt = ["apt-get", "-q", "-o", "APT::Sandbox::User=root"]
         _run([*apt, "download", f"{PACKAGE}={release.package}"], where)
         deb = next(where.glob("*.deb"))
@@ -109,7 +109,7 @@ def take(tree: Path, names: Iterable[str], into: Path) -> str:
 
 @dataclass(frozen=True)
 class Found:
-    """A hunk that does not fit: whose it is, and the difference to the lines most like it."""
+    """A hunk that does not fit: its patch, and the difference to the lines most like it."""
 
     patch: str
     misfit: Misfit

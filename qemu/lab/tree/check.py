@@ -335,7 +335,7 @@ def tell(name: str, problems: Sequence[str]) -> bool:
 
 
 def run_beside(paths: Paths, names: Sequence[str], command: Sequence[str]) -> int:
-    """Run a command beside the checks named, which are told of behind it."""
+    """Run a command together with the checks named, which are reported after it."""
     chosen = [check for check in CHECKS if check.name in names]
     beside = subprocess.Popen(command)
     try:

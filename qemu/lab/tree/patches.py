@@ -133,7 +133,7 @@ def read_series(patches: Path, version: str = "") -> list[Patch]:
     """The patches for a kernel, in order; an empty or absent series is fine.
 
     Those for 7.2.13 are named in patches/7.2/series; in patches/series for any kernel that has
-    no such file.  A name is a file below patches/: who fits several kernels is one file.
+    no such file.  A name is a file below patches/: a patch that fits several kernels is one file.
     """
     return _named_in(_home(patches, version) / "series", patches)
 

@@ -28,7 +28,7 @@ POLICIES = {
     "lottery": f"lottery:{TICKETS}",
 }
 SHIFT = 3
-"""8 ns an instruction: waiting in line beside a hog is what costs, and the host pays an eighth."""
+"""8 ns an instruction: the cost is the wait behind a hog, and the host works an eighth of it."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ HOG_SECONDS = 1
 
 
 def _host(scope: Scope, load: str, policy: str) -> Iterator[Cell]:
-    """A hog for each CPU that we may use; beside them a repeat is short."""
+    """A hog for each CPU that we may use; under them a repeat is short."""
     cpus = len(os.sched_getaffinity(0))
     repeats = scope.repeats if load == "none" else max(1, scope.repeats // 5)
     kinds = [(scope.of((*SPINNING, *WAITING)), scope.messages, repeats)]

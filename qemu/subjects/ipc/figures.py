@@ -102,7 +102,7 @@ def figure_1(mechanism: str, buckets: Sequence[Bucket]) -> Sheet:
 
 
 def figure_2(histograms: Mapping[str, Sequence[Bucket]]) -> Sheet | None:
-    """ZeroMQ between threads of a process beside that between processes."""
+    """ZeroMQ between threads of a process compared with that between processes."""
     if not all(name in histograms for name in BESIDE):
         return None
     fits = {name: distributions(histograms[name]) for name in BESIDE}
@@ -179,7 +179,7 @@ def _containers(here: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def table_5(records: Sequence[Record]) -> Sheet | None:
-    """The mechanisms beside those of the reference."""
+    """The mechanisms that the reference does not have."""
     here = _stats(records, where="host", load="none", policy="other")
     if not here:
         return None
@@ -204,7 +204,7 @@ def _range(axes: Axes, at: float, values: tuple[float, float, float], colour: st
 
 
 def policies(records: Sequence[Record]) -> Sheet | None:
-    """What the policies do in the guest, alone and beside hogs."""
+    """What the policies do in the guest, alone and under hogs."""
     found = {
         (policy, load): _stats(records, where="guest", load=load, policy=policy)
         for policy in LOOKS

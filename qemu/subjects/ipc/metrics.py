@@ -69,7 +69,7 @@ class Bucket:
 
 
 def params_of(cell: Cell) -> dict[str, Param]:
-    """What a record is told from others by, beside its statistic."""
+    """The parameters that identify a record, apart from its statistic."""
     return {"policy": cell.policy, "where": cell.where, "load": cell.load}
 
 

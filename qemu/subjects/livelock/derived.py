@@ -26,7 +26,7 @@ LATE_PEERS = {
         *v.PEERS,
     ),
 }
-"""Whom the late frames of a variant are held against."""
+"""The peers whose late frames are compared with those of a variant."""
 
 
 def curve(

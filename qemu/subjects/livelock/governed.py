@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the governor makes of drivers, beside other ways to run them."""
+"""What the governor makes of drivers, compared with other ways to run them."""
 
 from __future__ import annotations
 

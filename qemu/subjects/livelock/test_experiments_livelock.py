@@ -238,7 +238,7 @@ def test_threads_are_held_against_the_line_of_the_governor() -> None:
 
 
 def test_other_ratios_of_the_governor() -> None:
-    """Over stock, beside frames of a socket that nothing reads, and off the limit of 40 %."""
+    """Over stock, with frames for a socket without a reader, and off the limit of 40 %."""
     records = [
         record("goodput_pps", "e1000-governor", 60000, 20000.0),
         record("goodput_pps", "e1000-nogro", 60000, 0.5),

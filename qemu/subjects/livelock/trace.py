@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Receiving under overload, as a picture: who has the CPU, and what becomes of the frames."""
+"""Receiving under overload, as a picture: the use of the CPU, and what becomes of the frames."""
 
 from __future__ import annotations
 

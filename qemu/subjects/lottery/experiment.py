@@ -147,7 +147,7 @@ LATENCY_BESIDE = {
     "lottery": _LOTTERY_HOGS,
     "both": ("lottery-bench", "hogs", "--hogs", "1", *_LOTTERY_HOGS),
 }
-"""What runs beside cyclictest: nothing, fair hogs, lottery hogs, and these with a fair one."""
+"""What runs while cyclictest does: nothing, fair hogs, lottery hogs, and these with a fair one."""
 MONTECARLO_STAGGER_S = 5
 VIEWERS = ("3:2:1", "3:1:2")
 """Tickets before and after the middle, as in the paper."""
@@ -244,7 +244,7 @@ def hackbench_programs(scope: Scope, cpus: int) -> Iterator[Program]:
 
 
 def latency_programs(scope: Scope) -> Iterator[Program]:
-    """A real-time task that wakes up, whatever runs beside it."""
+    """A real-time task that wakes up, under any load."""
     if not scope.latency_loops:
         return
     steps = ("--secaligned", "-i", str(LATENCY_US), "-l", str(scope.latency_loops))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The UDP experiment: how exactly a process sends at a rate, beside iperf3 and a naive one."""
+"""The UDP experiment: how exactly a process holds a rate, against iperf3 and a naive one."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the UDP experiment runs: on the host beside its peers, and in the guest under policies."""
+"""What the UDP experiment runs: on the host with its peers, and in the guest under policies."""
 
 from __future__ import annotations
 

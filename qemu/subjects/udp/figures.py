@@ -153,7 +153,7 @@ def _spread_table(records: Sequence[Record]) -> str:
 
 
 def _policy_table(records: Sequence[Record]) -> str:
-    """What the policies hold, in the guest and on the host, alone and beside hogs."""
+    """What the policies hold, in the guest and on the host, alone and under hogs."""
     rows = []
     for variant in SENDERS:
         for record in find(records, "rate_error_pct", variant):

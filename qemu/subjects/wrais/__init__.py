@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The I/O experiment: how long a privileged application takes to start beside a busy disk."""
+"""The I/O experiment: how long a privileged application takes to start on a busy disk."""

@@ -11,7 +11,7 @@ from subjects.wrais.variants import ALL_PARTS, SIMPLE, Variant
 APPS = {"app-uring": 1, "app-direct": 2, "app-mmap": 3, "app-aio": 5, "app-pread": 10}
 """Start-ups of real applications' shape, with about their guest seconds on an idle disk."""
 APP_LOAD = ("--sync", "2000")
-"""Beside them another process calls sync(2) every 2 s, if there are writers."""
+"""While they start another process calls sync(2) every 2 s, if there are writers."""
 APP_MEAN = "app-mean"
 """The mean of them, as a probe of its own."""
 
@@ -31,10 +31,10 @@ PAIR_SIMPLE = Variant(
     "rt-simple-pair", "two of RT/0, no raising", klass="rt", level=0, parts=SIMPLE, load="rt"
 )
 PAIRS = (PAIR, PAIR_SIMPLE)
-BESIDE = Variant("wrais-beside", "beside the privileged", parts=ALL_PARTS, load="rt")
+BESIDE = Variant("wrais-beside", "under a privileged load", parts=ALL_PARTS, load="rt")
 """The load is privileged, the probe is not."""
-BESIDE_RT0 = Variant("bfq-beside-rt0", "BFQ, beside RT/0", load="rt")
-BESIDE_SIMPLE = Variant("rt-simple-beside", "beside RT/0, no raising", parts=SIMPLE, load="rt")
+BESIDE_RT0 = Variant("bfq-beside-rt0", "BFQ, under RT/0", load="rt")
+BESIDE_SIMPLE = Variant("rt-simple-beside", "under RT/0, no raising", parts=SIMPLE, load="rt")
 BESIDE_ANY = (BESIDE, BESIDE_RT0, BESIDE_SIMPLE)
 
 

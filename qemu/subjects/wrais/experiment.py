@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the I/O experiment runs in the guest: cells of a matrix, boots and programs.
 
-A cell is one variant with one probe beside one background on one disk; wrais-run
+A cell is one variant with one probe under one background on one disk; wrais-run
 measures it `repeats` times, each start at another phase of the background.  All
 cells of a boot share a mount and its files.
 """
@@ -21,7 +21,7 @@ from subjects.wrais import variants as v
 from subjects.wrais.variants import Variant
 
 BACKGROUNDS = {"idle": (0, 0), "1r": (1, 0), "1w": (0, 1), "1r1w": (1, 1), "4r4w": (4, 4)}
-"""Readers and writers beside the probe."""
+"""Readers and writers while the probe runs."""
 LOADED = tuple(name for name in BACKGROUNDS if name != "idle")
 
 PROBES = {
@@ -153,7 +153,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Rows:
-    """Every probe beside every background, for some variants in one place."""
+    """Every probe under every background, for some variants in one place."""
 
     variants: tuple[Variant, ...]
     probes: tuple[str, ...]

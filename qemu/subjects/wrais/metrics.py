@@ -95,7 +95,7 @@ def _probe_samples(cell: Cell, row: ProbeRow, run: str) -> Iterator[Sample]:
 
 
 def _fair_share(row: ProbeRow) -> float:
-    """Of two readers: what the one who has less has of what the other has."""
+    """Of two readers: the throughput of the slower one over that of the other."""
     load = row.background_read_mbps
     less, more = sorted((load, row.device_read_mbps - load))
     return max(less, 0.0) / more
@@ -189,7 +189,7 @@ def switched_off(records: Sequence[Record]) -> Iterator[Record]:
 
 
 def apps_mean(records: Sequence[Record]) -> Iterator[Record]:
-    """Beside each load the mean of the applications' start-ups, where all were measured."""
+    """Under each load the mean of the applications' start-ups, where all were measured."""
     found: dict[tuple[Param, ...], list[Record]] = defaultdict(list)
     for record in find(records, "startup_over_idle", probe=tuple(APPS)):
         key = (record.variant, record.params["background"], record.params["depth"])
@@ -215,7 +215,7 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
                 seed, lines = done.boot.machine.seed, done.lines(program)
                 samples.extend(_cell_samples(raw, seed, program.what, lines))
     samples.extend(list(over_idle(samples)))
-    # The worst, and the median beside it.
+    # The worst, together with the median.
     records = summarise(samples, worst, {"median": statistics.median})
     derived = (*switched_off(records), *apps_mean(records))
     return Measured([*records, *derived], samples, raw)

@@ -14,7 +14,7 @@ TRANSACTIONS_S = 5
 _HOME = "usr/lib/postgresql/15"
 _SHARE = "usr/share/postgresql/15"
 IMAGE = (
-    # initdb starts the server by a shell, and asks who it is.
+    # initdb starts the server by a shell, and looks up its user.
     *("bin/sh", "etc/passwd"),
     *(f"{_HOME}/bin/{name}" for name in ("initdb", "pgbench", "postgres")),
     *(f"{_HOME}/lib/{name}.so" for name in ("dict_snowball", "plpgsql")),
@@ -25,7 +25,7 @@ IMAGE = (
     *(f"{_SHARE}/extension/plpgsql{name}" for name in (".control", "--1.0.sql")),
     f"{_SHARE}/timezonesets/Default",
 )
-"""What the guest takes of the root image, beside the libraries."""
+"""What the guest takes of the root image in addition to the libraries."""
 
 CLUSTER = Program(
     "cluster",

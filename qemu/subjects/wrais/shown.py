@@ -24,7 +24,7 @@ def _told(measured: Measured) -> str | None:
     )
     if ours is None or stock is None:
         return None
-    return f"A start beside load took {ours:.2f} x that on an idle disk, stock {stock:.2f} x."
+    return f"A start under load took {ours:.2f} x that on an idle disk, stock {stock:.2f} x."
 
 
 SHOWN = Shown(

@@ -9,10 +9,10 @@ from lab.guest.boot import Boot
 from lab.guest.places import Place
 from subjects.wrais import experiment, variants
 
-# LProbe takes 7.7 s alone there, and beside a reader and a writer 8.6 s and more where one of
+# LProbe takes 7.7 s alone there, and under a reader and a writer 8.6 s and more where one of
 # the parts for it is missing.
 BELOW_S = 8
-# Of a disk that takes 64 requests: this takes 1.7 s alone and no more than 1.9 beside others,
+# Of a disk that takes 64 requests: this takes 1.7 s alone and no more than 1.9 under load,
 # but 2.1 to 4 where one of the parts for that is missing, or one read waits for long [ms].
 DEEP_S = 2
 DEEP_STARTS = 3

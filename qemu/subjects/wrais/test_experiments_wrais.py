@@ -212,7 +212,7 @@ def test_the_worst_of_three_starts_counts(
 
 
 def test_a_start_is_compared_with_an_idle_one() -> None:
-    """The worst with the median of the idle ones, and the median is beside it."""
+    """The worst with the median of the idle ones, and the median as well."""
     records = records_of(starts(IDLE, 8.0, 8.0, 9.0), starts(BUSY, 10.0, 16.0, 12.0))
     (over,) = find(records, "startup_over_idle", "bfq", background="1r1w")
     assert (over.value, over.n, over.unit) == (2.0, 3, "ratio")

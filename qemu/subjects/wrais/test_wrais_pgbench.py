@@ -65,7 +65,7 @@ def test_nothing_is_printed_of_a_cluster_that_is_made(run: Run) -> None:
         ({"pgbench": TIMES.replace("1000 * i", "'failed'")}, "no time in: 0 1 failed"),
     ],
 )
-def test_who_fails_is_quoted(run: Run, fakes: dict[str, str], told: str) -> None:
+def test_a_program_that_fails_is_quoted(run: Run, fakes: dict[str, str], told: str) -> None:
     done = run(**fakes)
     assert done.returncode == 1
     assert told in done.stderr

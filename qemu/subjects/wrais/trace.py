@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A start-up beside a reader and a writer, as a picture: who waits for what of the disk."""
+"""A start-up under a reader and a writer, as a picture: which task waits for what of the disk."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def started(traced: Traced) -> tuple[int, int, int]:
 
 
 def lanes(traced: Traced) -> tuple[int, int, list[Lane]]:
-    """The application, who is beside it, who writes for them all, and the disk."""
+    """The application, the load, the tasks that write for them all, and the disk."""
     pid, begin, end = started(traced)
     tasks = {PROBE: pid}
     tasks.update({name: traced.pid(comm) for comm, name in LOADS.items()})
@@ -72,7 +72,7 @@ def lanes(traced: Traced) -> tuple[int, int, list[Lane]]:
 
 
 PICTURE = Picture(
-    "A start-up beside a reader and a writer",
+    "A start-up under a reader and a writer",
     "what each task does, or waits for; below, whose requests the disk has (two at a time)",
     "s",
     (recording("wrais-stock", v.BFQ), recording("wrais-ours", v.WRAIS)),

@@ -43,7 +43,7 @@ EVERY = tier(os.environ) == "long"
 FLUSHES = 12
 FLUSHES_OF_MANY = 3
 FLUSHES_MIN = 60
-# Losses that are looked at behind a flush, beside that of all.
+# Losses that are checked behind a flush, besides that of all.
 LOSSES = 3
 # Fast commits that are written at least: these fill their area, 15 blocks, about ten times.
 FAST_COMMITS = 1 if SHORT else 150

@@ -21,7 +21,7 @@ from tests.host.recorded import Recorded
 PR_SET_CHILD_SUBREAPER = 36
 # What a test has told to end may take its time on a busy host.
 END_S = 30
-# Boots beside the tests end with the session itself.
+# Boots that run together with the tests end with the session itself.
 BOOTS = "tests.apart"
 
 

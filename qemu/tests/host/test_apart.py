@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tests change of their process does not reach the guests beside them."""
+"""What tests change of their process does not reach the guests that run meanwhile."""
 
 import os
 import pickle

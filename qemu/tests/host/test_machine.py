@@ -66,7 +66,7 @@ def test_icount_that_waits_for_the_host() -> None:
 
 
 def test_patience_is_for_real_time() -> None:
-    """Watchdogs stay sharp wherever the host cannot be the one who stalls."""
+    """Watchdogs keep their limits wherever a stall cannot come from the host."""
     word = "rcupdate.rcu_cpu_stall_timeout=300"
     assert word in cmdline(Machine(cpus=4))
     assert word in cmdline(Machine(kernel="debug"))

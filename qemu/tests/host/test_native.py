@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host as a place to measure: programs that run here, with hogs beside them."""
+"""The host as a place to measure: programs that run here, alone and under hogs."""
 
 import os
 from pathlib import Path

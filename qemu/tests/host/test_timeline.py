@@ -146,7 +146,7 @@ def record(time_ns: int, sector: int, action: int, pid: int, pdu: bytes = b"") -
     return RECORD.pack(*fields) + pdu
 
 
-def test_requests_are_who_asked_first(tmp_path: Path) -> None:
+def test_a_request_is_of_the_task_that_queued_it_first(tmp_path: Path) -> None:
     queue, issue, complete = 1, 7, 8
     parts = (
         record(1, 0, 1 << 26, 0, b"notified"),

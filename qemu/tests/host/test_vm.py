@@ -192,7 +192,7 @@ def test_what_is_heard(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
         (Boot("b", defer=True), math.inf),
     ],
 )
-def test_who_may_be_silent(
+def test_only_some_guests_may_be_silent(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, boot: Boot, silence_s: float
 ) -> None:
     told: list[float] = []

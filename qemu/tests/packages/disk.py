@@ -29,7 +29,7 @@ ROOT_AT, ROOT_MIB = EFI_AT + EFI_MIB, 1536
 DISK_MIB = ROOT_AT + ROOT_MIB + 1
 ROOT_UUID = "c0ffee00-0612-4117-8a5e-0123456789ab"
 
-# Installs and starts take minutes in an emulator beside other work.
+# Installs and starts take minutes in an emulator with other work.
 INSTALL_TIMEOUT_S = 1800
 BOOT_TIMEOUT_S = 1800
 

@@ -35,7 +35,7 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure of a reference beside ours; drawn: the script has a plot of it.
+    """A figure of a reference together with ours; drawn: the script has a plot of it.
 
     kind is good or bad news: that what they could not solve still holds is bad.
     """

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: all-or-none
-# What: A bad value is refused, and the good ones beside it are not set.
+# What: A bad value is refused, and the good ones with it are not set.
 # Needs: root cards=2 module=napi_livelock
 . "${0%/*}/common.sh"
 

@@ -287,8 +287,8 @@ goes_on() {
 	bound [ "$answers" -ge 9 ]
 }
 
-# They go on beside a flood of address $1 of the first card, whose governor has mode $2, and
-# beside another program that wants the CPU. First the flood is for a program that cannot keep
+# They go on under a flood of address $1 of the first card, whose governor has mode $2, and
+# while another program wants the CPU. First the flood is for a program that cannot keep
 # up, then for one that takes nothing any more.
 goes_on_beside() {
 	mkfifo /tmp/never
@@ -304,7 +304,7 @@ goes_on_beside() {
 	mkdir $flooded
 	(echo 0 >$flooded/cgroup.procs && exec livelock-apps --port 9001 --seconds 60 >/dev/null) &
 	livelock-apps --hog --port 9003 --seconds 60 >/dev/null &
-	stream 'beside the programs'
+	stream 'with the programs'
 	echo 1 >$source/run
 	goes_on 'under a flood'
 	echo 1 >$flooded/cgroup.freeze

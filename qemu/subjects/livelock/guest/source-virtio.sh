@@ -44,7 +44,7 @@ dmesg | grep "receiver '$card': allowed is"
 echo "$device" >$driver/bind
 
 echo "0000:00:18.0 $card $near 9001" >$source/targets
-# So few that a machine beside other work is not busy with them alone.
+# So few that a machine with other work is not busy with them alone.
 echo "packets 2000 per_ns 1000000000 duration_ns 600000000000" >$source/config
 echo 1 >$source/run
 # It is down, and was never up: it has given its device no buffer.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: tcp-beside
-# What: A stream and questions go on beside a flood on the same card, under the governor.
+# What: A stream and questions go on under a flood on the same card, with the governor.
 # Needs: cards=3 module=e1000 module=nll_source
 # Time: 300
 # Debug: no

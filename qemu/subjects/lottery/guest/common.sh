@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What several scenarios use; most of it for the kernel's own torture tests beside lottery
+# What several scenarios use; most of it for the kernel's own torture tests under lottery
 # hogs, one on every CPU.
 
 reports=12

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: locktorture
-# What: The kernel's torture of a kind of lock succeeds beside lottery hogs on every CPU.
+# What: The kernel's torture of a kind of lock succeeds under lottery hogs on every CPU.
 # Needs: root cpus=4 module=torture module=locktorture
 # Time: 900
 . "${0%/*}/common.sh"

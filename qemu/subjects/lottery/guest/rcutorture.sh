@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Name: rcutorture
-# What: The kernel's torture of RCU succeeds beside lottery hogs on every CPU.
+# What: The kernel's torture of RCU succeeds under lottery hogs on every CPU.
 # Needs: root cpus=4 module=torture module=rcutorture
 # Time: 900
 . "${0%/*}/common.sh"

@@ -28,8 +28,8 @@ reaches() {
 	done
 }
 
-# The other one comes when it has slept: who is preempted on his way to sleep has a wait that
-# only the class counts.
+# The other one comes when it has slept: a task that is preempted on its way to sleep has a
+# wait that only the class counts.
 reaches sum_sleep_runtime 900
 taskset -c 1 lottery -t 300 sh -c 'while :; do :; done' &
 other=$!

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pool.c - who has many tickets stands in front: most draws end early. */
+/* pool.c - tasks with many tickets are in front: most draws end early. */
 #include <linux/sched.h>
 
 #include <linux/lottery/pool.h>
