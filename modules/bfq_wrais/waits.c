@@ -211,13 +211,14 @@ void __wrais_folio_wait_end(struct blkcg_gq *blkg)
  */
 struct wrais_waits *__wrais_metadata_wait_begin(struct block_device *bdev)
 {
-	struct wrais_bdi *device = &bdev->bd_disk->bdi->wrais;
 	struct wrais_waits *waits = NULL;
 
+	if (!bdev)
+		return NULL;
 	if (wrais_current_privileged())
-		waits = &device->metadata;
+		waits = &bdev->bd_disk->bdi->wrais.metadata;
 	else if (current->journal_info)
-		waits = &device->handles;
+		waits = &bdev->bd_disk->bdi->wrais.handles;
 	if (waits) {
 		wrais_waits_begin(waits);
 		trace_wrais_wait(WRAIS_FOR_METADATA, true);

@@ -49,54 +49,14 @@
 #define LOTTERY_ASKS		3
 /* CPUs that a waking task tests. */
 #define LOTTERY_LOOK		16
-/* Ticks for which a real-time task has to run to take the CPU's capacity. */
-#define LOTTERY_BLOCKED		2
 /* Above the load of any CPU that a waking task has no need to wait on. */
 #define LOTTERY_LOAD_RT		BIT_ULL(63)
 
 static DEFINE_PER_CPU(struct balance_callback, lottery_push_head);
 static DEFINE_PER_CPU(struct balance_callback, lottery_pull_head);
 
-/*
- * The CPUs with lottery tasks that wait and may move: a pull searches them, and does not
- * search if there are 0. Each bit is changed under the lock of its rq, at ticks, and read
- * without it.
- */
-struct cpumask lottery_waiting;
+/* How many CPUs are in lottery_waiting. */
 static atomic_t lottery_nr_waiting;
-
-/*
- * What RT and DL leave of a CPU, at least 1. The signals of an idle CPU are old, and those
- * of a real-time task that does not stop take 100 ms to rise.
- */
-unsigned long lottery_capacity(struct rq *rq)
-{
-	unsigned long max = arch_scale_cpu_capacity(cpu_of(rq));
-	unsigned long used = cpu_util_rt(rq) + cpu_util_dl(rq);
-
-	if (available_idle_cpu(cpu_of(rq)))
-		return max;
-	if (READ_ONCE(rq->lottery.account.blocked) >= LOTTERY_BLOCKED &&
-	    lottery_rt_runs(rq))
-		return 1;
-	return used < max ? max - used : 1;
-}
-
-/* Parts of a ticket for a whole CPU, see LOTTERY_LOAD_SHIFT; up to 2^62. */
-static u64 lottery_load(struct rq *rq, u64 tickets)
-{
-	unsigned long capacity = lottery_capacity(rq);
-
-	if (capacity == SCHED_CAPACITY_SCALE)
-		return tickets << LOTTERY_LOAD_SHIFT;
-	return div64_ul(tickets << (LOTTERY_LOAD_SHIFT + SCHED_CAPACITY_SHIFT),
-			capacity);
-}
-
-u64 lottery_load_now(struct rq *rq)
-{
-	return lottery_load(rq, READ_ONCE(rq->lottery.owned));
-}
 
 /* The CPUs near @cpu that a waking task tests; all of them for others. */
 static const struct cpumask *lottery_near(int cpu, int flags)
@@ -392,15 +352,9 @@ static void lottery_pull_idle(struct rq *rq)
 		lottery_pull(rq);
 }
 
-/**
- * lottery_idle() - a CPU goes idle: pull once the switch is done
- * @rq: this CPU's run queue, locked
- *
- * The fair class has a fast path to idle that tries no other class.
- */
-void lottery_idle(struct rq *rq)
+/* This CPU goes idle: pull once the switch is done. Its run queue is locked. */
+void lottery_balance_idle(struct rq *rq)
 {
-	lottery_loans_retry(rq);
 	if (lottery_should_pull(rq))
 		queue_balance_callback(rq, this_cpu_ptr(&lottery_pull_head),
 				       lottery_pull_idle);

@@ -53,12 +53,11 @@ static inline bool lottery_is_free(struct rq *rq)
 	return !READ_ONCE(rq->lottery.pool.nr) && !lottery_rt_runs(rq);
 }
 
-/* balance.c */
+/* lag.c */
 extern struct cpumask lottery_waiting;
 unsigned long lottery_capacity(struct rq *rq);
+u64 lottery_load(struct rq *rq, u64 tickets);
 u64 lottery_load_now(struct rq *rq);
-
-/* lag.c */
 void lottery_look_around(struct rq *rq, struct lottery_survey *s);
 void lottery_account_fold(struct lottery_account *a, u64 owned, unsigned int nr, u64 now);
 
@@ -164,6 +163,26 @@ static inline void lottery_join(struct rq *rq, struct task_struct *p) { }
 static inline void lottery_leave(struct rq *rq, struct task_struct *p) { }
 static inline void lottery_join_loan(struct rq *rq, struct lottery_loan *loan) { }
 static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan) { }
+#endif
+
+/* balance.c */
+#ifdef CONFIG_SMP
+int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
+void lottery_balance(struct rq *rq, struct rq_flags *rf);
+void lottery_balance_idle(struct rq *rq);
+void lottery_displaced(struct rq *rq);
+void lottery_emptied(struct rq *rq);
+void lottery_account_tick(struct rq *rq);
+
+static inline void lottery_ran(struct rq *rq, u64 ran)
+{
+	rq->lottery.account.ran += ran;
+}
+#else
+static inline void lottery_displaced(struct rq *rq) { }
+static inline void lottery_emptied(struct rq *rq) { }
+static inline void lottery_account_tick(struct rq *rq) { }
+static inline void lottery_ran(struct rq *rq, u64 ran) { }
 #endif
 
 #endif /* _SCHED_LOTTERY_BALANCE_H */

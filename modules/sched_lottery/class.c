@@ -223,6 +223,15 @@ void lottery_tick(struct rq *rq)
 	lottery_account_tick(rq);
 }
 
+#ifdef CONFIG_SMP
+/* This CPU goes idle, maybe by the fast path of the fair class, which tries no other class. */
+void lottery_idle(struct rq *rq)
+{
+	lottery_loans_retry(rq);
+	lottery_balance_idle(rq);
+}
+#endif
+
 /* Also called when a queued task leaves under a running one of another class. */
 static void update_curr_lottery(struct rq *rq)
 {

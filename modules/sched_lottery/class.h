@@ -122,69 +122,10 @@ void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p);
 bool lottery_guest_stays(struct rq *rq);
 void lottery_guest_tick(struct rq *rq);
 
-/* reserve.c */
-bool lottery_has_room_to_lend(const struct lottery_rq *lrq);
-
-/* loan.c */
-void init_lottery_loans(struct lottery_rq *lrq);
-void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
-bool lottery_can_host(struct rq *rq, struct task_struct *p);
-struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
-void __lottery_lend(struct rq *rq, struct task_struct *p);
-void __lottery_take_back(struct rq *rq, struct task_struct *p);
-void lottery_loans_retry(struct rq *rq);
-void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool);
-void rq_online_lottery(struct rq *rq);
-void rq_offline_lottery(struct rq *rq);
-
 /* stats.c */
 DECLARE_STATIC_KEY_TRUE(lottery_compensation);
 DECLARE_STATIC_KEY_TRUE(lottery_transfers);
 DECLARE_STATIC_KEY_FALSE(lottery_low_variance);
-
-/* Does @p wait for a lock that passes priorities or tickets on? */
-static inline bool lottery_is_locked_out(const struct task_struct *p)
-{
-#ifdef CONFIG_RT_MUTEXES
-	if (READ_ONCE(p->pi_blocked_on))
-		return true;
-#endif
-	return READ_ONCE(p->lottery.waits_on);
-}
-
-/* A task that is off its pool blocks: lend its tickets. The clock is up to date. */
-static inline void lottery_lend(struct rq *rq, struct task_struct *p)
-{
-	if ((lottery_is_locked_out(p) || !list_empty(&p->lottery.loans)) &&
-	    static_branch_likely(&lottery_transfers))
-		__lottery_lend(rq, p);
-}
-
-/* A task wakes up, or leaves the class: end its loans. The clock is up to date. */
-static inline void lottery_take_back(struct rq *rq, struct task_struct *p)
-{
-	if (p->lottery.loan.active || !list_empty(&p->lottery.loans))
-		__lottery_take_back(rq, p);
-}
-
-/* balance.c */
-#ifdef CONFIG_SMP
-int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
-void lottery_balance(struct rq *rq, struct rq_flags *rf);
-void lottery_displaced(struct rq *rq);
-void lottery_emptied(struct rq *rq);
-void lottery_account_tick(struct rq *rq);
-
-static inline void lottery_ran(struct rq *rq, u64 ran)
-{
-	rq->lottery.account.ran += ran;
-}
-#else
-static inline void lottery_displaced(struct rq *rq) { }
-static inline void lottery_emptied(struct rq *rq) { }
-static inline void lottery_account_tick(struct rq *rq) { }
-static inline void lottery_ran(struct rq *rq, u64 ran) { }
-#endif
 
 /* core_sched.c; what the first three do while core scheduling is enabled */
 #ifdef CONFIG_SCHED_CORE

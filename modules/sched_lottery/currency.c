@@ -4,7 +4,7 @@
  *
  * Waldspurger and Weihl 1994, sections 3.3 and 4.4. Tickets within a currency say only how
  * its members share its backing. The outermost currency is the base currency. A cgroup can
- * be a currency, see currency_group.c, and a process, see currency_process.c.
+ * be a currency, see currency_group.c, and a process, see currency_life.c.
  *
  * On each CPU a currency has a pool of its own, with the tickets of its tasks there, of
  * what they lend to tasks there, and of currencies within it. While that pool is not empty
@@ -39,11 +39,7 @@
 #include <linux/math64.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu.h>
-#include <linux/pid.h>
-#include <linux/random.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include "class.h"
 
@@ -288,89 +284,4 @@ void lottery_requeue(struct task_struct *p)
 	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
 	if (running)
 		set_next_task(rq, p);
-}
-
-static void lottery_free_currency(struct work_struct *work)
-{
-	struct lottery_currency *c = container_of(to_rcu_work(work),
-						  struct lottery_currency, free);
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct rq *rq = cpu_rq(cpu);
-
-		guard(rq_lock_irqsave)(rq);
-		update_rq_clock(rq);
-		lottery_evict_loans(rq, &per_cpu_ptr(c->crq, cpu)->pool);
-	}
-	WARN_ON_ONCE(atomic64_read(&c->active));
-
-	lottery_put_currency(c->home);
-	lottery_put_currency(c->around);
-	put_pid(c->owner);
-	free_percpu(c->crq);
-	kfree(c);
-	lottery_unreserve();
-}
-
-/**
- * lottery_get_currency() - keep a currency
- * @c: found under RCU, or with a reference elsewhere; or NULL
- *
- * Return: @c with one more reference, or NULL if it had none left.
- */
-struct lottery_currency *lottery_get_currency(struct lottery_currency *c)
-{
-	return c && refcount_inc_not_zero(&c->refs) ? c : NULL;
-}
-
-/* Drop a reference; @c may be NULL. */
-void lottery_put_currency(struct lottery_currency *c)
-{
-	if (c && refcount_dec_and_test(&c->refs))
-		queue_rcu_work(system_unbound_wq, &c->free);
-}
-
-/**
- * lottery_make_currency() - a currency without members
- * @around: what backs it, which the caller keeps; NULL for the base currency
- * @tickets: how many of that
- *
- * Return: with one reference, or ERR_PTR(-ENOMEM).
- */
-struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
-					       unsigned int tickets)
-{
-	struct lottery_currency *c;
-	int cpu, err;
-
-	/* For its entry in the pool of a CPU. */
-	err = lottery_reserve();
-	if (err)
-		return ERR_PTR(err);
-	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
-	if (c)
-		c->crq = alloc_percpu_gfp(struct lottery_crq, GFP_KERNEL_ACCOUNT);
-	if (!c || !c->crq) {
-		kfree(c);
-		lottery_unreserve();
-		return ERR_PTR(-ENOMEM);
-	}
-
-	for_each_possible_cpu(cpu) {
-		struct lottery_crq *crq = per_cpu_ptr(c->crq, cpu);
-
-		lottery_pool_rbtree.init(&crq->pool);
-		crq->entry.kind = LOTTERY_CURRENCY;
-		crq->currency = c;
-		crq->point = get_random_u64();
-		INIT_LIST_HEAD(&crq->on_cpu);
-	}
-	c->around = lottery_get_currency(around);
-	c->inner = around;
-	c->tickets = tickets;
-	refcount_set(&c->refs, 1);
-	INIT_RCU_WORK(&c->free, lottery_free_currency);
-	static_branch_enable(&lottery_currencies);
-	return c;
 }

@@ -86,15 +86,15 @@ void __lottery_set_parts(struct rq *rq, struct lottery_crq *crq,
 			 struct lottery_entry *e, u64 parts);
 unsigned int __lottery_worth(const struct lottery_crq *crq, unsigned int owned);
 void __lottery_weigh_some(struct rq *rq);
-struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
-					       unsigned int tickets);
-struct lottery_currency *lottery_get_currency(struct lottery_currency *c);
-void lottery_put_currency(struct lottery_currency *c);
 void lottery_change_backing(struct lottery_currency *c, unsigned int tickets);
 void lottery_weigh_everywhere(struct lottery_currency *c);
 void lottery_requeue(struct task_struct *p);
 
-/* currency_process.c */
+/* currency_life.c */
+struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
+					       unsigned int tickets);
+struct lottery_currency *lottery_get_currency(struct lottery_currency *c);
+void lottery_put_currency(struct lottery_currency *c);
 int lottery_process_currency(unsigned long tickets);
 
 /* check.c */

@@ -13,7 +13,7 @@
 #include <linux/jiffies.h>
 #include <linux/mmu_context.h>
 
-#include "class.h"
+#include "balance.h"
 
 /**
  * lottery_begin_lent_turn() - give a task a turn that a loan to it has won

@@ -23,6 +23,50 @@
 #include <linux/rcupdate.h>
 
 #include "balance.h"
+#include "pelt.h"
+
+/* Ticks for which a real-time task has to run to take the CPU's capacity. */
+#define LOTTERY_BLOCKED		2
+
+/*
+ * The CPUs with lottery tasks that wait and may move: a pull searches them, and does not
+ * search if there are 0. Each bit is changed under the lock of its rq, at ticks, and read
+ * without it.
+ */
+struct cpumask lottery_waiting;
+
+/*
+ * What RT and DL leave of a CPU, at least 1. The signals of an idle CPU are old, and those
+ * of a real-time task that does not stop take 100 ms to rise.
+ */
+unsigned long lottery_capacity(struct rq *rq)
+{
+	unsigned long max = arch_scale_cpu_capacity(cpu_of(rq));
+	unsigned long used = cpu_util_rt(rq) + cpu_util_dl(rq);
+
+	if (available_idle_cpu(cpu_of(rq)))
+		return max;
+	if (READ_ONCE(rq->lottery.account.blocked) >= LOTTERY_BLOCKED &&
+	    lottery_rt_runs(rq))
+		return 1;
+	return used < max ? max - used : 1;
+}
+
+/* Parts of a ticket for a whole CPU, see LOTTERY_LOAD_SHIFT; up to 2^62. */
+u64 lottery_load(struct rq *rq, u64 tickets)
+{
+	unsigned long capacity = lottery_capacity(rq);
+
+	if (capacity == SCHED_CAPACITY_SCALE)
+		return tickets << LOTTERY_LOAD_SHIFT;
+	return div64_ul(tickets << (LOTTERY_LOAD_SHIFT + SCHED_CAPACITY_SHIFT),
+			capacity);
+}
+
+u64 lottery_load_now(struct rq *rq)
+{
+	return lottery_load(rq, READ_ONCE(rq->lottery.owned));
+}
 
 /* Run time for each of the tickets. */
 static s64 lottery_each(s64 ns, u64 owned)

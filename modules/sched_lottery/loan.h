@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What loan.c, chain.c, loan_api.c and the rest of the class share. */
+/* Loans: what loan.c, chain.c and loan_api.c share, and what the class calls. */
 #ifndef _SCHED_LOTTERY_LOAN_H
 #define _SCHED_LOTTERY_LOAN_H
 
@@ -46,6 +46,46 @@ static inline bool lottery_has_expired(const struct lottery_loan *loan)
 static inline unsigned int lottery_pooled(const struct lottery_loan *loan)
 {
 	return loan->entry.tickets >> LOTTERY_PART_SHIFT;
+}
+
+/* reserve.c */
+bool lottery_has_room_to_lend(const struct lottery_rq *lrq);
+
+/* loan.c */
+void init_lottery_loans(struct lottery_rq *lrq);
+void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
+bool lottery_can_host(struct rq *rq, struct task_struct *p);
+struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
+void __lottery_lend(struct rq *rq, struct task_struct *p);
+void __lottery_take_back(struct rq *rq, struct task_struct *p);
+void lottery_loans_retry(struct rq *rq);
+void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool);
+void rq_online_lottery(struct rq *rq);
+void rq_offline_lottery(struct rq *rq);
+
+/* Does @p wait for a lock that passes priorities or tickets on? */
+static inline bool lottery_is_locked_out(const struct task_struct *p)
+{
+#ifdef CONFIG_RT_MUTEXES
+	if (READ_ONCE(p->pi_blocked_on))
+		return true;
+#endif
+	return READ_ONCE(p->lottery.waits_on);
+}
+
+/* A task that is off its pool blocks: lend its tickets. The clock is up to date. */
+static inline void lottery_lend(struct rq *rq, struct task_struct *p)
+{
+	if ((lottery_is_locked_out(p) || !list_empty(&p->lottery.loans)) &&
+	    static_branch_likely(&lottery_transfers))
+		__lottery_lend(rq, p);
+}
+
+/* A task wakes up, or leaves the class: end its loans. The clock is up to date. */
+static inline void lottery_take_back(struct rq *rq, struct task_struct *p)
+{
+	if (p->lottery.loan.active || !list_empty(&p->lottery.loans))
+		__lottery_take_back(rq, p);
 }
 
 #ifdef CONFIG_FAIR_GROUP_SCHED

@@ -30,7 +30,7 @@
 #include <linux/percpu.h>
 #include <linux/topology.h>
 
-#include "class.h"
+#include "loan.h"
 
 /* Places of a task in a pool: one for itself, one for what it lends meanwhile. */
 #define LOTTERY_PLACES	2

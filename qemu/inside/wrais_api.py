@@ -29,20 +29,15 @@ def drop_capabilities() -> None:
     calls.drop_capability(calls.CAP_SYS_NICE)
 
 
-def drop_user() -> None:
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
-
-
 def drop_namespace() -> None:
-    drop_user()
+    calls.drop_user()
     calls.call("unshare", CLONE_NEWUSER)
 
 
 Drop = Callable[[], None]
 DROPS = {
     "root without capabilities": drop_capabilities,
-    "another user": drop_user,
+    "another user": calls.drop_user,
     "root of a user namespace": drop_namespace,
 }
 WORDS = ("x", "\n", "1x", "-1", "99999999999999999999", "0x", "on")
@@ -97,14 +92,14 @@ def class_refused(drop: Drop, task: int, case: Case) -> None:
 
 def best_effort_permitted(case: Case) -> None:
     """A class that any task may have is no privilege."""
-    result = unprivileged(drop_user, partial(wrais.take_class, BE))
+    result = unprivileged(calls.drop_user, partial(wrais.take_class, BE))
     case.expect(not result, f"result {result}")
 
 
 def class_inherited(case: Case) -> None:
     before = wrais.class_of()
     case.expect(not wrais.take_class(RT), "root cannot have it")
-    result = unprivileged(drop_user, lambda: wrais.class_of()[0])
+    result = unprivileged(calls.drop_user, lambda: wrais.class_of()[0])
     case.expect(result == RT, "the child of a task in the class is not in it")
     wrais.take_class(*before)
 
@@ -112,7 +107,7 @@ def class_inherited(case: Case) -> None:
 PRIORITY: Tests = {
     "refused": {name: partial(class_refused, drop, 0) for name, drop in DROPS.items()},
     "the rest": {
-        "another task's": partial(class_refused, drop_user, os.getpid()),
+        "another task's": partial(class_refused, calls.drop_user, os.getpid()),
         "best effort 0 is for all": best_effort_permitted,
         "children have it": class_inherited,
     },
@@ -147,7 +142,7 @@ def flip(name: str) -> int:
 def users_refused(name: str, case: Case) -> None:
     """A file is root's; the root of a namespace has no rights on it."""
     before = wrais.get(name)
-    for drop in (drop_user, drop_namespace):
+    for drop in (calls.drop_user, drop_namespace):
         expect_refusal(case, drop, partial(flip, name), EACCES, EPERM)
     case.expect(wrais.get(name) == before, "it was changed")
 
@@ -192,7 +187,7 @@ def switch_on() -> int:
 
 def strangers_refused(case: Case) -> None:
     """Tasks that do not own the file, and its owner without the privilege."""
-    expect_refusal(case, drop_user, switch_on, EACCES, EPERM)
+    expect_refusal(case, calls.drop_user, switch_on, EACCES, EPERM)
     expect_refusal(case, drop_capabilities, switch_on, EPERM)
     expect_switch(case, GROUP, "0")
 
@@ -201,7 +196,7 @@ def owner_refused(case: Case) -> None:
     """The delegate of a subtree may open the file, and no more."""
     for file in (SWITCH, "cgroup.procs"):
         os.chown(f"{GROUP}/{file}", NOBODY, NOBODY)
-    expect_refusal(case, drop_user, switch_on, EPERM)
+    expect_refusal(case, calls.drop_user, switch_on, EPERM)
     expect_refusal(case, drop_namespace, switch_on, EPERM)
     expect_switch(case, GROUP, "0")
 
@@ -209,7 +204,7 @@ def owner_refused(case: Case) -> None:
 def members_refused(case: Case) -> None:
     switch(case, GROUP, "1")
     switch(case, CHILD, "1")
-    for drop in (drop_user, drop_namespace):
+    for drop in (calls.drop_user, drop_namespace):
         expect_refusal(case, drop, partial(calls.fails, cgroup.move, CHILD, 0), EACCES)
 
 

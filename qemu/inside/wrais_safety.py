@@ -196,6 +196,7 @@ CASES: dict[str, Test] = {
     "worker": wrais_shares.worker,
     "request": wrais_shares.request,
     "metadata": wrais_shares.expect_syncs,
+    "entry": partial(wrais_shares.expect_syncs, role="create", least=wrais_shares.ENTRY_SYNCS),
     "handle": wrais_shares.handle,
     "tag": wrais_shares.tag,
     "class-in-group": partial(wrais_shares.share_disk, True),

@@ -93,6 +93,7 @@ class Worker:
     """A task at work; each method is a round of it.  Raises OSError."""
 
     def __init__(self, use: Use, own: str) -> None:
+        self.own = own
         path = use.path or own
         direct = os.O_DIRECT if use.role == "request" and not use.path else 0
         reads = direct or (use.path and use.role in READERS)
@@ -135,6 +136,14 @@ class Worker:
         begin = time.monotonic_ns()
         os.fsync(self.fd)
         self.value = max(self.value, time.monotonic_ns() - begin)
+
+    def create(self) -> None:
+        """A new file with a name that goes away again, fsync."""
+        path = f"{self.own}.new"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        os.fsync(fd)
+        os.close(fd)
+        os.unlink(path)
 
     def read(self) -> None:
         """A block of a file that is no longer in memory."""

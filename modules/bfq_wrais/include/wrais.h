@@ -184,7 +184,7 @@ static inline void wrais_folio_wait_end(struct blkcg_gq *waited)
 /**
  * wrais_metadata_wait_begin() - the current task is about to sleep for a buffer
  * @bdev: of this device; the buffer is read or written, or a task that holds it
- *	waits for that
+ *	waits for that. NULL for one that is being discarded.
  *
  * Until the end requests for metadata of that device are served as if they were
  * privileged, if the current task is; and before all others, within the allowance for

@@ -3,8 +3,8 @@
  * Names of the network code that differ between kernels; those of 6.12 are the default.
  * The driver, which is built without the governor, too, has its own.
  */
-#ifndef _NLL_GOVERNOR_COMPAT_H
-#define _NLL_GOVERNOR_COMPAT_H
+#ifndef _RXGOV_COMPAT_H
+#define _RXGOV_COMPAT_H
 
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
@@ -25,55 +25,55 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 
 /* In 7.2 packet sockets for all protocols belong to a namespace, which has one table for UDP. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
-static inline const struct list_head *nll_see_all(const struct net *net)
+static inline const struct list_head *rxgov_see_all(const struct net *net)
 {
 	return &net_hotdata.ptype_all;
 }
 
-static inline struct sock *nll_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
-					   __be32 daddr, __be16 dport, int dif)
+static inline struct sock *rxgov_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
+					     __be32 daddr, __be16 dport, int dif)
 {
 	return __udp4_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, net->ipv4.udp_table,
 				 NULL);
 }
 
-static inline struct sock *nll_udp6_lookup(const struct net *net, const struct in6_addr *saddr,
-					   __be16 sport, const struct in6_addr *daddr,
-					   __be16 dport, int dif)
+static inline struct sock *rxgov_udp6_lookup(const struct net *net, const struct in6_addr *saddr,
+					     __be16 sport, const struct in6_addr *daddr,
+					     __be16 dport, int dif)
 {
 	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, net->ipv4.udp_table,
 				 NULL);
 }
 
 /* In a softirq. */
-#define nll_udp_count(net, field)	__UDP_INC_STATS(net, field, false)
-#define nll_udp6_count(net, field)	__UDP6_INC_STATS(net, field, false)
+#define rxgov_udp_count(net, field)	__UDP_INC_STATS(net, field, false)
+#define rxgov_udp6_count(net, field)	__UDP6_INC_STATS(net, field, false)
 
 static inline void udp_drops_inc(struct sock *sk)
 {
 	atomic_inc(&sk->sk_drops);
 }
 #else
-#define nll_udp_count(net, field)	__UDP_INC_STATS(net, field)
-#define nll_udp6_count(net, field)	__UDP6_INC_STATS(net, field)
+#define rxgov_udp_count(net, field)	__UDP_INC_STATS(net, field)
+#define rxgov_udp6_count(net, field)	__UDP6_INC_STATS(net, field)
 
-static inline const struct list_head *nll_see_all(const struct net *net)
+static inline const struct list_head *rxgov_see_all(const struct net *net)
 {
 	return &net->ptype_all;
 }
 
-static inline struct sock *nll_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
-					   __be32 daddr, __be16 dport, int dif)
+static inline struct sock *rxgov_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
+					     __be32 daddr, __be16 dport, int dif)
 {
 	return __udp4_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, NULL);
 }
 
-static inline struct sock *nll_udp6_lookup(const struct net *net, const struct in6_addr *saddr,
-					   __be16 sport, const struct in6_addr *daddr,
-					   __be16 dport, int dif)
+static inline struct sock *rxgov_udp6_lookup(const struct net *net, const struct in6_addr *saddr,
+					     __be16 sport, const struct in6_addr *daddr,
+					     __be16 dport, int dif)
 {
 	return __udp6_lib_lookup(net, saddr, sport, daddr, dport, dif, 0, NULL);
 }
 #endif
 
-#endif /* _NLL_GOVERNOR_COMPAT_H */
+#endif /* _RXGOV_COMPAT_H */

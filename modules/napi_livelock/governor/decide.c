@@ -17,21 +17,21 @@
 #include "decide.h"
 
 /* After this pause the mean begins anew [ns]. */
-#define NLL_GAP_MAX_NS		(10 * NSEC_PER_MSEC)
+#define RXGOV_GAP_MAX_NS		(10 * NSEC_PER_MSEC)
 /* The CPU counts as wanted from this many of the last 256 polls. */
-#define NLL_WANTED_ON		128
+#define RXGOV_WANTED_ON		128
 /* A round has to gather three frames in two times; with three in one, it is longer. */
-#define NLL_GATHER		3
+#define RXGOV_GATHER		3
 /* Pause while only hot sockets get frames; doubles each time [ns]. */
-#define NLL_AWAY_MIN_NS		(2 * NSEC_PER_MSEC)
-#define NLL_AWAY_MAX_NS		(16 * NSEC_PER_MSEC)
+#define RXGOV_AWAY_MIN_NS		(2 * NSEC_PER_MSEC)
+#define RXGOV_AWAY_MAX_NS		(16 * NSEC_PER_MSEC)
 
 /* Time between two tests of whether the pause has to go on [ns]. */
-#define NLL_LOOK_NS		NSEC_PER_MSEC
+#define RXGOV_LOOK_NS		NSEC_PER_MSEC
 
-static void nll_see(struct nll_governed *g, const struct nll_seen *seen)
+static void rxgov_see(struct rxgov_napi *g, const struct rxgov_seen *seen)
 {
-	u64 past = min(seen->now - g->ended, NLL_GAP_MAX_NS);
+	u64 past = min(seen->now - g->ended, RXGOV_GAP_MAX_NS);
 	s64 gap = past;
 
 	if (g->work)
@@ -41,81 +41,81 @@ static void nll_see(struct nll_governed *g, const struct nll_seen *seen)
 	if (2 * gap < g->gap)
 		g->gap /= 2;
 	else
-		g->gap += (gap - (s64)g->gap) / NLL_MEAN_PARTS;
-	if (past == NLL_GAP_MAX_NS)
+		g->gap += (gap - (s64)g->gap) / RXGOV_MEAN_PARTS;
+	if (past == RXGOV_GAP_MAX_NS)
 		g->gap = gap;
-	g->wanted += ((seen->wanted ? 256 : 0) - (int)g->wanted) / NLL_MEAN_PARTS;
+	g->wanted += ((seen->wanted ? 256 : 0) - (int)g->wanted) / RXGOV_MEAN_PARTS;
 	g->ended = seen->now;
 }
 
-static enum nll_why nll_reason(const struct nll_governed *g,
-			       const struct nll_governor_params *p,
-			       const struct nll_seen *seen)
+static enum rxgov_why rxgov_reason(const struct rxgov_napi *g,
+				   const struct rxgov_params *p,
+			       const struct rxgov_seen *seen)
 {
 	u64 round = (u64)p->round_us * NSEC_PER_USEC;
 
-	if (g->governing == NLL_GOVERN_POLL)
-		return seen->owed && seen->wanted ? NLL_WHY_LIMIT : NLL_WHY_ASKED;
-	if (seen->owed && seen->wanted)
-		return nll_is_hot(g, seen->now) ? NLL_WHY_HOT : NLL_WHY_LIMIT;
-	if (g->wanted < NLL_WANTED_ON ||
-	    NLL_GATHER * g->gap >= 2 * round)
-		return NLL_WHY_NONE;
-	return nll_is_hot(g, seen->now) ? NLL_WHY_HOT : NLL_WHY_WANTED;
+	if (g->governing == RXGOV_POLL)
+		return seen->deficit && seen->wanted ? RXGOV_WHY_LIMIT : RXGOV_WHY_ASKED;
+	if (seen->deficit && seen->wanted)
+		return rxgov_is_hot(g, seen->now) ? RXGOV_WHY_HOT : RXGOV_WHY_LIMIT;
+	if (g->wanted < RXGOV_WANTED_ON ||
+	    RXGOV_GATHER * g->gap >= 2 * round)
+		return RXGOV_WHY_NONE;
+	return rxgov_is_hot(g, seen->now) ? RXGOV_WHY_HOT : RXGOV_WHY_WANTED;
 }
 
 /**
- * nll_decide() - the next round
+ * rxgov_decide() - the next round
  * @g: the instance
  * @p: its parameters
  * @seen: what is known
  *
  * Return: ns until the next round, 0 for interrupts.
  */
-u64 nll_decide(struct nll_governed *g, const struct nll_governor_params *p,
-	       const struct nll_seen *seen)
+u64 rxgov_decide(struct rxgov_napi *g, const struct rxgov_params *p,
+		 const struct rxgov_seen *seen)
 {
 	u64 delay = (u64)p->round_us * NSEC_PER_USEC;
-	enum nll_why why;
+	enum rxgov_why why;
 
-	nll_see(g, seen);
-	if (NLL_GATHER * g->gap < delay)
+	rxgov_see(g, seen);
+	if (RXGOV_GATHER * g->gap < delay)
 		delay += delay / 2;
-	why = nll_reason(g, p, seen);
+	why = rxgov_reason(g, p, seen);
 	g->work = 0;
-	if (why == NLL_WHY_HOT)
-		g->away = clamp(2 * g->away, NLL_AWAY_MIN_NS, NLL_AWAY_MAX_NS);
+	if (why == RXGOV_WHY_HOT)
+		g->away = clamp(2 * g->away, RXGOV_AWAY_MIN_NS, RXGOV_AWAY_MAX_NS);
 
-	if (why != NLL_WHY_NONE)
+	if (why != RXGOV_WHY_NONE)
 		g->reason_at = seen->now;
-	else if (g->why != NLL_WHY_NONE &&
+	else if (g->why != RXGOV_WHY_NONE &&
 		 seen->now - g->reason_at < (u64)p->hold_us * NSEC_PER_USEC)
-		why = NLL_WHY_WANTED;
+		why = RXGOV_WHY_WANTED;
 
 	if (!why != !g->why)
 		g->switches++;
 	g->why = why;
 	g->rounds[why]++;
-	g->weight = why == NLL_WHY_HOT ? NLL_HOT_PROBE : 0;
+	g->weight = why == RXGOV_WHY_HOT ? RXGOV_HOT_PROBE : 0;
 	switch (why) {
-	case NLL_WHY_LIMIT:
-	case NLL_WHY_HOT:
-		g->not_before = seen->now + seen->owed;
-		g->until = why == NLL_WHY_HOT ? max(seen->now + g->away, g->not_before) :
+	case RXGOV_WHY_LIMIT:
+	case RXGOV_WHY_HOT:
+		g->not_before = seen->now + seen->deficit;
+		g->until = why == RXGOV_WHY_HOT ? max(seen->now + g->away, g->not_before) :
 						g->not_before;
-		return nll_wait_ns(g, p, seen->now);
-	case NLL_WHY_ASKED:
-	case NLL_WHY_WANTED:
+		return rxgov_wait_ns(g, p, seen->now);
+	case RXGOV_WHY_ASKED:
+	case RXGOV_WHY_WANTED:
 		return delay;
 	default:
 		return 0;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(nll_decide);
+EXPORT_SYMBOL_IF_KUNIT(rxgov_decide);
 
 /**
- * nll_wait_ns() - the time of a round has come: is it of use?
- * @g: the instance, as nll_decide() has left it
+ * rxgov_wait_ns() - the time of a round has come: is it of use?
+ * @g: the instance, as rxgov_decide() has left it
  * @p: its parameters
  * @now: the time [ns]
  *
@@ -123,13 +123,13 @@ EXPORT_SYMBOL_IF_KUNIT(nll_decide);
  *
  * Return: ns until the next test, 0 for a round now.
  */
-u64 nll_wait_ns(const struct nll_governed *g, const struct nll_governor_params *p, u64 now)
+u64 rxgov_wait_ns(const struct rxgov_napi *g, const struct rxgov_params *p, u64 now)
 {
 	u64 round = (u64)READ_ONCE(p->round_us) * NSEC_PER_USEC;
 	u64 not_before = READ_ONCE(g->not_before), until = READ_ONCE(g->until);
 
 	if (now < not_before)
-		return clamp(not_before - now, round, max(round, 2 * NLL_LOOK_NS));
-	return now < until ? max(round, NLL_LOOK_NS) : 0;
+		return clamp(not_before - now, round, max(round, 2 * RXGOV_LOOK_NS));
+	return now < until ? max(round, RXGOV_LOOK_NS) : 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(nll_wait_ns);
+EXPORT_SYMBOL_IF_KUNIT(rxgov_wait_ns);

@@ -15,7 +15,7 @@
 #include <linux/sched/stat.h>
 #include <net/sock.h>
 
-#include <linux/nll/governor.h>
+#include <linux/rxgov/governor.h>
 
 #include "compat.h"
 #include "cost.h"
@@ -24,158 +24,158 @@
 #include "trace.h"
 
 /* The least time a backlog waits, and the time between two tests. */
-#define NLL_BACKLOG_MIN_NS	(50 * NSEC_PER_USEC)
-#define NLL_BACKLOG_LOOK_NS	NSEC_PER_MSEC
+#define RXGOV_BACKLOG_MIN_NS	(50 * NSEC_PER_USEC)
+#define RXGOV_BACKLOG_LOOK_NS	NSEC_PER_MSEC
 
-DEFINE_STATIC_KEY_FALSE(nll_governor_key);
+DEFINE_STATIC_KEY_FALSE(rxgov_key);
 
 /*
  * The account of a CPU's governed instances; @counted: the frames of the running poll are
  * counted.
  */
-struct nll_cpu {
-	struct nll_cost cost;
+struct rxgov_cpu {
+	struct rxgov_cost cost;
 	bool counted;
 };
 
-DEFINE_PER_CPU(struct napi_struct *, nll_polls);
-static DEFINE_PER_CPU(struct nll_cpu, nll_cpu);
+DEFINE_PER_CPU(struct napi_struct *, rxgov_polls);
+static DEFINE_PER_CPU(struct rxgov_cpu, rxgov_cpu);
 
-static const struct nll_governor_params *nll_params_of(const struct napi_struct *n)
+static const struct rxgov_params *rxgov_params_of(const struct napi_struct *n)
 {
-	/* The backlog of a CPU has no device, and no mode but off: see nll_backlog_waits(). */
+	/* The backlog of a CPU has no device, and no mode but off: see rxgov_backlog_waits(). */
 	return READ_ONCE(n->governed.mode) ? &n->dev->governor : NULL;
 }
 
 /* The CPU is idle, or runs a task that yields to all others. */
-static bool nll_is_free(void)
+static bool rxgov_is_free(void)
 {
 	return is_idle_task(current) || current->policy == SCHED_IDLE;
 }
 
 /* Does another task than receiving want the CPU? */
-static bool nll_is_wanted(const struct napi_struct *n)
+static bool rxgov_is_wanted(const struct napi_struct *n)
 {
 	if (current == n->thread || current == this_cpu_ksoftirqd())
 		return !single_task_running();
-	return !nll_is_free();
+	return !rxgov_is_free();
 }
 
-/* See nll_poll_begin(). */
-void __nll_poll_begin(struct napi_struct *n)
+/* See rxgov_poll_begin(). */
+void __rxgov_poll_begin(struct napi_struct *n)
 {
 	unsigned int mode = READ_ONCE(n->governed.mode);
-	const struct nll_governor_params *p;
+	const struct rxgov_params *p;
 
 	if (mode != n->governed.governing)
-		nll_govern(&n->governed, mode);
+		rxgov_set_mode(&n->governed, mode);
 	if (!mode) {
 		if (!n->dev)
 			n->governed.began = local_clock();
 		return;
 	}
 	p = &n->dev->governor;
-	if (READ_ONCE(nll_hot_nr) && !nll_hot_begin(READ_ONCE(p->low)))
+	if (READ_ONCE(rxgov_hot_nr) && !rxgov_hot_begin(READ_ONCE(p->low)))
 		n->governed.weight = 0;
-	this_cpu_write(nll_polls, n);
-	this_cpu_write(nll_cpu.counted, false);
+	this_cpu_write(rxgov_polls, n);
+	this_cpu_write(rxgov_cpu.counted, false);
 	n->governed.began = local_clock();
 }
 
-static void nll_charge(struct nll_cpu *cpu, struct napi_struct *n, u64 now, unsigned int limit)
+static void rxgov_charge(struct rxgov_cpu *cpu, struct napi_struct *n, u64 now, unsigned int limit)
 {
 	if ((s64)(now - n->governed.began) > 0)
-		nll_cost_charge(&cpu->cost, now, now - n->governed.began, limit);
+		rxgov_cost_charge(&cpu->cost, now, now - n->governed.began, limit);
 	n->governed.began = now;
 }
 
 /* What is known at the end of a round. */
-static struct nll_seen nll_look(struct nll_cpu *cpu, struct napi_struct *n,
-				unsigned int limit)
+static struct rxgov_seen rxgov_look(struct rxgov_cpu *cpu, struct napi_struct *n,
+				    unsigned int limit)
 {
-	struct nll_seen seen = {
+	struct rxgov_seen seen = {
 		.now = local_clock(),
-		.wanted = nll_is_wanted(n),
+		.wanted = rxgov_is_wanted(n),
 	};
 
-	nll_charge(cpu, n, seen.now, limit);
+	rxgov_charge(cpu, n, seen.now, limit);
 	if (!seen.wanted)
-		nll_cost_forgive(&cpu->cost, seen.now);
-	seen.owed = nll_cost_owed(&cpu->cost, seen.now);
+		rxgov_cost_clear(&cpu->cost, seen.now);
+	seen.deficit = rxgov_cost_deficit(&cpu->cost, seen.now);
 	return seen;
 }
 
-/* See nll_round_over(). */
-bool __nll_round_over(struct napi_struct *n, int work)
+/* See rxgov_round_over(). */
+bool __rxgov_round_over(struct napi_struct *n, int work)
 {
-	struct nll_cpu *cpu = this_cpu_ptr(&nll_cpu);
-	const struct nll_governor_params *p = nll_params_of(n);
-	struct nll_seen seen;
+	struct rxgov_cpu *cpu = this_cpu_ptr(&rxgov_cpu);
+	const struct rxgov_params *p = rxgov_params_of(n);
+	struct rxgov_seen seen;
 
-	if (!p || this_cpu_read(nll_polls) != n)
+	if (!p || this_cpu_read(rxgov_polls) != n)
 		return false;
-	seen = nll_look(cpu, n, READ_ONCE(p->limit));
-	nll_count(&n->governed, work, seen.now);
+	seen = rxgov_look(cpu, n, READ_ONCE(p->limit));
+	rxgov_count(&n->governed, work, seen.now);
 	cpu->counted = true;
-	return seen.wanted && (seen.owed || n->governed.work >= READ_ONCE(p->quota) ||
-			       nll_is_hot(&n->governed, seen.now));
+	return seen.wanted && (seen.deficit || n->governed.work >= READ_ONCE(p->quota) ||
+			       rxgov_is_hot(&n->governed, seen.now));
 }
 
-/* See nll_next_round(). */
-u64 __nll_next_round(struct napi_struct *n)
+/* See rxgov_next_round(). */
+u64 __rxgov_next_round(struct napi_struct *n)
 {
-	struct nll_cpu *cpu = this_cpu_ptr(&nll_cpu);
-	const struct nll_governor_params *p = nll_params_of(n);
+	struct rxgov_cpu *cpu = this_cpu_ptr(&rxgov_cpu);
+	const struct rxgov_params *p = rxgov_params_of(n);
 	u64 switches = n->governed.switches, delay;
-	struct nll_seen seen;
+	struct rxgov_seen seen;
 
 	/* Not in busy polling, nor by netpoll. */
-	if (!p || this_cpu_read(nll_polls) != n)
+	if (!p || this_cpu_read(rxgov_polls) != n)
 		return 0;
 	/* No other task wants the CPU, now or recently: there is nothing to decide. */
-	if (n->governed.governing == NLL_GOVERN_AUTO && nll_is_free() &&
-	    nll_is_at_rest(&n->governed)) {
-		nll_rest(&n->governed);
+	if (n->governed.governing == RXGOV_AUTO && rxgov_is_free() &&
+	    rxgov_is_at_rest(&n->governed)) {
+		rxgov_rest(&n->governed);
 		return 0;
 	}
-	seen = nll_look(cpu, n, READ_ONCE(p->limit));
+	seen = rxgov_look(cpu, n, READ_ONCE(p->limit));
 	if (!cpu->counted)
-		nll_count(&n->governed, n->governed.handed, seen.now);
-	delay = nll_decide(&n->governed, p, &seen);
+		rxgov_count(&n->governed, n->governed.handed, seen.now);
+	delay = rxgov_decide(&n->governed, p, &seen);
 	if (n->governed.switches != switches)
-		trace_nll_governor_switch(n, delay);
+		trace_rxgov_switch(n, delay);
 	return delay;
 }
 
-/* See nll_wait_on(). In the interrupt of the timer. */
-bool __nll_wait_on(struct napi_struct *n)
+/* See rxgov_wait_on(). In the interrupt of the timer. */
+bool __rxgov_wait_on(struct napi_struct *n)
 {
-	const struct nll_governor_params *p = nll_params_of(n);
-	enum nll_why why = READ_ONCE(n->governed.why);
+	const struct rxgov_params *p = rxgov_params_of(n);
+	enum rxgov_why why = READ_ONCE(n->governed.why);
 	u64 now, delay;
 
-	if (!p || (why != NLL_WHY_HOT && why != NLL_WHY_LIMIT) || napi_disable_pending(n) ||
-	    nll_is_free())
+	if (!p || (why != RXGOV_WHY_HOT && why != RXGOV_WHY_LIMIT) || napi_disable_pending(n) ||
+	    rxgov_is_free())
 		return false;
 	now = local_clock();
-	if (now >= READ_ONCE(n->governed.not_before) && nll_hot_any_cold(READ_ONCE(p->low)))
+	if (now >= READ_ONCE(n->governed.not_before) && rxgov_hot_any_cold(READ_ONCE(p->low)))
 		return false;
-	delay = nll_wait_ns(&n->governed, p, now);
+	delay = rxgov_wait_ns(&n->governed, p, now);
 	/* Not forwarded: the present owner of the instance may have started it. */
 	if (delay)
 		hrtimer_start(&n->timer, ns_to_ktime(delay), HRTIMER_MODE_REL_PINNED);
 	return delay;
 }
 
-/* See nll_refuse(). */
-bool __nll_refuse(struct sk_buff *skb)
+/* See rxgov_refuse(). */
+bool __rxgov_refuse(struct sk_buff *skb)
 {
-	struct napi_struct *n = this_cpu_read(nll_polls);
+	struct napi_struct *n = this_cpu_read(rxgov_polls);
 	bool full;
 
 	if (!n)
 		return false;
-	if (!nll_hot_is_for(skb, &full)) {
+	if (!rxgov_hot_is_for(skb, &full)) {
 		n->governed.other++;
 		return false;
 	}
@@ -186,44 +186,44 @@ bool __nll_refuse(struct sk_buff *skb)
 	return true;
 }
 
-/* See nll_filled(). Marks are those of the device that fills it; on the CPU of a backlog: 60 %. */
-void __nll_filled(struct sock *sk)
+/* See rxgov_filled(). Marks: those of the device that fills it; on the CPU of a backlog 60 %. */
+void __rxgov_filled(struct sock *sk)
 {
-	struct napi_struct *n = this_cpu_read(nll_polls);
+	struct napi_struct *n = this_cpu_read(rxgov_polls);
 	unsigned int high;
 
 	/* Most frames of a flood are for a known socket. */
-	if (n && nll_hot_is_last(sk))
+	if (n && rxgov_hot_is_last(sk))
 		return;
-	high = n ? READ_ONCE(n->dev->governor.high) : NLL_HIGH_DEFAULT;
+	high = n ? READ_ONCE(n->dev->governor.high) : RXGOV_HIGH_DEFAULT;
 	if (100 * (u64)atomic_read(&sk->sk_rmem_alloc) >= (u64)high * READ_ONCE(sk->sk_rcvbuf))
-		nll_hot_add(sk);
+		rxgov_hot_add(sk);
 }
 
-/* See nll_refused(). If a copy of a frame is refused, the other receivers are unknown. */
-void __nll_refused(const struct sk_buff *skb)
+/* See rxgov_refused(). If a copy of a frame is refused, the other receivers are unknown. */
+void __rxgov_refused(const struct sk_buff *skb)
 {
-	struct napi_struct *n = this_cpu_read(nll_polls);
+	struct napi_struct *n = this_cpu_read(rxgov_polls);
 
 	if (n && skb->pkt_type == PACKET_HOST)
 		n->governed.hot++;
 }
 
 /* The CPU may become free meanwhile: test again after a while. */
-static ktime_t nll_backlog_wait(u64 owed)
+static ktime_t rxgov_backlog_wait(u64 deficit)
 {
-	return ns_to_ktime(clamp(owed, NLL_BACKLOG_MIN_NS, NLL_BACKLOG_LOOK_NS));
+	return ns_to_ktime(clamp(deficit, RXGOV_BACKLOG_MIN_NS, RXGOV_BACKLOG_LOOK_NS));
 }
 
 /*
  * The backlog of a CPU holds frames from other CPUs (RPS) and from itself. It has no
  * interrupt that could be masked: the CPU that queues a frame schedules it. So the only
- * decision is whether it has to wait for what receiving owes this CPU. Frames that find it
+ * decision is whether it has to wait for the deficit of receiving here. Frames that find it
  * full meanwhile cost the sending CPU.
  */
-bool __nll_backlog_waits(struct napi_struct *n, unsigned int limit)
+bool __rxgov_backlog_waits(struct napi_struct *n, unsigned int limit)
 {
-	struct nll_seen seen;
+	struct rxgov_seen seen;
 
 	/*
 	 * A thread competes like others; and a poll before the key was on has no recorded
@@ -231,38 +231,38 @@ bool __nll_backlog_waits(struct napi_struct *n, unsigned int limit)
 	 */
 	if (n->thread || !n->governed.began)
 		return false;
-	seen = nll_look(this_cpu_ptr(&nll_cpu), n, limit);
+	seen = rxgov_look(this_cpu_ptr(&rxgov_cpu), n, limit);
 	n->governed.began = 0;
-	if (!seen.owed || !seen.wanted)
+	if (!seen.deficit || !seen.wanted)
 		return false;
-	n->governed.why = NLL_WHY_LIMIT;
-	n->governed.rounds[NLL_WHY_LIMIT]++;
-	trace_nll_governor_backlog(smp_processor_id(), seen.owed);
-	hrtimer_start(&n->timer, nll_backlog_wait(seen.owed), HRTIMER_MODE_REL_PINNED);
+	n->governed.why = RXGOV_WHY_LIMIT;
+	n->governed.rounds[RXGOV_WHY_LIMIT]++;
+	trace_rxgov_backlog(smp_processor_id(), seen.deficit);
+	hrtimer_start(&n->timer, rxgov_backlog_wait(seen.deficit), HRTIMER_MODE_REL_PINNED);
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(__nll_backlog_waits);
+EXPORT_SYMBOL_IF_KUNIT(__rxgov_backlog_waits);
 
 /* In the interrupt of the timer, which is on another CPU when that of @n is offline. */
-static enum hrtimer_restart nll_backlog_timer(struct hrtimer *timer)
+static enum hrtimer_restart rxgov_backlog_timer(struct hrtimer *timer)
 {
 	struct napi_struct *n = container_of(timer, struct napi_struct, timer);
-	u64 owed;
+	u64 deficit;
 
 	if (n != this_cpu_ptr(&softnet_data.backlog))
 		return HRTIMER_NORESTART;
-	owed = nll_cost_owed(this_cpu_ptr(&nll_cpu.cost), local_clock());
-	if (owed && !nll_is_free()) {
-		hrtimer_forward_now(timer, nll_backlog_wait(owed));
+	deficit = rxgov_cost_deficit(this_cpu_ptr(&rxgov_cpu.cost), local_clock());
+	if (deficit && !rxgov_is_free()) {
+		hrtimer_forward_now(timer, rxgov_backlog_wait(deficit));
 		return HRTIMER_RESTART;
 	}
-	n->governed.why = NLL_WHY_NONE;
+	n->governed.why = RXGOV_WHY_NONE;
 	__napi_schedule_irqoff(n);
 	return HRTIMER_NORESTART;
 }
 
 /* Prepare the backlog of a CPU for waiting. */
-void __init nll_backlog_init(struct napi_struct *n)
+void __init rxgov_backlog_init(struct napi_struct *n)
 {
-	hrtimer_setup(&n->timer, nll_backlog_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	hrtimer_setup(&n->timer, rxgov_backlog_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 }

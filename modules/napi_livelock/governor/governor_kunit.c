@@ -6,7 +6,7 @@
 #include <linux/prandom.h>
 #include <linux/sched/clock.h>
 
-#include <linux/nll/governor.h>
+#include <linux/rxgov/governor.h>
 
 #include "cost.h"
 #include "decide.h"
@@ -15,20 +15,20 @@
 #define MS	NSEC_PER_MSEC
 
 /* The default but for the limit. */
-static const struct nll_governor_params params = {
+static const struct rxgov_params params = {
 	.limit = 50,
 	.round_us = 200,
 	.hold_us = 20000,
 };
 
 /* The last decision after @frames a second have come one by one for @ns. */
-static u64 governor_stream(struct nll_governed *g, u64 *now, u64 ns, unsigned int frames,
+static u64 governor_stream(struct rxgov_napi *g, u64 *now, u64 ns, unsigned int frames,
 			   bool wanted)
 {
 	u64 end = *now + ns, gap = NSEC_PER_SEC / frames, delay = 0, due = *now;
 
 	while (*now < end) {
-		struct nll_seen seen = { .wanted = wanted };
+		struct rxgov_seen seen = { .wanted = wanted };
 
 		/* A round takes what has come since; an interrupt takes one. */
 		*now += max(delay, gap);
@@ -38,14 +38,14 @@ static u64 governor_stream(struct nll_governed *g, u64 *now, u64 ns, unsigned in
 			due += gap;
 			g->work++;
 		}
-		delay = nll_decide(g, &params, &seen);
+		delay = rxgov_decide(g, &params, &seen);
 	}
 	return delay;
 }
 
 static void governor_idle_cpu(struct kunit *test)
 {
-	struct nll_governed g = { };
+	struct rxgov_napi g = { };
 	u64 now = MS;
 
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 50000, false), 0);
@@ -54,7 +54,7 @@ static void governor_idle_cpu(struct kunit *test)
 
 static void governor_rounds_gather(struct kunit *test)
 {
-	struct nll_governed g = { };
+	struct rxgov_napi g = { };
 	u64 now = MS;
 
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 2000, true), 0);
@@ -69,106 +69,106 @@ static void governor_rounds_gather(struct kunit *test)
 
 static void governor_limit(struct kunit *test)
 {
-	struct nll_governed g = { .work = 1 };
-	struct nll_seen seen = { .now = MS, .owed = 3 * MS, .wanted = true };
+	struct rxgov_napi g = { .work = 1 };
+	struct rxgov_seen seen = { .now = MS, .deficit = 3 * MS, .wanted = true };
 
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 2 * MS);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_LIMIT);
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 2 * MS);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_LIMIT);
 	KUNIT_EXPECT_EQ(test, g.not_before, 4 * MS);
 	KUNIT_EXPECT_EQ(test, g.until, 4 * MS);
 	g.work = 1;
 	seen.now += 30 * MS;
 	seen.wanted = false;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 0);
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 0);
 }
 
 /* In rounds only, and they have a limit too. */
 static void governor_poll_is_limited(struct kunit *test)
 {
-	struct nll_governed g = { .work = 64, .hot_run = NLL_HOT_RUN };
-	struct nll_seen seen = { .now = NSEC_PER_SEC };
+	struct rxgov_napi g = { .work = 64, .hot_run = RXGOV_HOT_RUN };
+	struct rxgov_seen seen = { .now = NSEC_PER_SEC };
 
-	g.governing = NLL_GOVERN_POLL;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 200 * US);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_ASKED);
-	seen.owed = MS;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 200 * US);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_ASKED);
+	g.governing = RXGOV_POLL;
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_ASKED);
+	seen.deficit = MS;
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_ASKED);
 	seen.wanted = true;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), MS);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_LIMIT);
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), MS);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_LIMIT);
 	KUNIT_EXPECT_EQ(test, g.not_before, NSEC_PER_SEC + MS);
 }
 
 /* A poll of @work frames, of which @hot were for hot sockets. */
-static u64 governor_poll(struct nll_governed *g, u64 now, unsigned int work, unsigned int hot,
+static u64 governor_poll(struct rxgov_napi *g, u64 now, unsigned int work, unsigned int hot,
 			 bool wanted)
 {
-	struct nll_seen seen = { .now = now, .wanted = wanted };
+	struct rxgov_seen seen = { .now = now, .wanted = wanted };
 
 	g->hot = hot;
 	g->other = hot && hot < work ? work - hot : 0;
-	nll_count(g, work, now);
-	return nll_decide(g, &params, &seen);
+	rxgov_count(g, work, now);
+	return rxgov_decide(g, &params, &seen);
 }
 
 static void governor_hot(struct kunit *test)
 {
-	struct nll_governed g = { .gap = 20 * US, .wanted = 256 };
+	struct rxgov_napi g = { .gap = 20 * US, .wanted = 256 };
 	u64 now = NSEC_PER_SEC, away;
 
 	g.ended = now - MS;
 	/* Not before as many as a ring came. */
-	governor_poll(&g, now, NLL_HOT_RUN - 1, NLL_HOT_RUN - 1, true);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
+	governor_poll(&g, now, RXGOV_HOT_RUN - 1, RXGOV_HOT_RUN - 1, true);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_WANTED);
 	for (away = 2 * MS; away <= 32 * MS; away *= 2) {
 		now += MS;
 		KUNIT_EXPECT_LE(test, governor_poll(&g, now, 60, 60, true), 2 * MS);
-		KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
+		KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_HOT);
 		KUNIT_EXPECT_EQ(test, g.until, now + min(away, 16 * MS));
-		KUNIT_EXPECT_EQ(test, g.weight, NLL_HOT_PROBE);
+		KUNIT_EXPECT_EQ(test, g.weight, RXGOV_HOT_PROBE);
 	}
 	/* One frame for another socket opens the card, for a while. */
 	now += MS;
 	governor_poll(&g, now, 60, 59, true);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_WANTED);
 	KUNIT_EXPECT_EQ(test, g.weight, 0);
 	now += MS;
 	governor_poll(&g, now, 100, 100, true);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_WANTED);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_WANTED);
 	now += 50 * MS;
 	g.gap = 20 * US;
 	governor_poll(&g, now, 1000, 1000, true);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_HOT);
 	KUNIT_EXPECT_EQ(test, g.until, now + 2 * MS);
 	/* The card stays open while no other task wants the CPU. */
 	for (away = 0; away < 100; away++) {
 		now += MS;
 		governor_poll(&g, now, 64, 64, false);
 	}
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_NONE);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_NONE);
 }
 
-/* Receiving waits until its debt is paid, also while sockets are hot. */
+/* Receiving waits until its deficit is gone, also while sockets are hot. */
 static void governor_hot_owes(struct kunit *test)
 {
-	struct nll_governed g = { .hot_run = NLL_HOT_RUN, .wanted = 256, .ended = MS };
-	struct nll_seen seen = { .now = NSEC_PER_SEC, .owed = 7 * MS, .wanted = true };
+	struct rxgov_napi g = { .hot_run = RXGOV_HOT_RUN, .wanted = 256, .ended = MS };
+	struct rxgov_seen seen = { .now = NSEC_PER_SEC, .deficit = 7 * MS, .wanted = true };
 
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 2 * MS);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_HOT);
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 2 * MS);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_HOT);
 	KUNIT_EXPECT_EQ(test, g.not_before, NSEC_PER_SEC + 7 * MS);
 	KUNIT_EXPECT_EQ(test, g.until, NSEC_PER_SEC + 7 * MS);
 	/* A test every other millisecond, and no round before its time. */
-	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, NSEC_PER_SEC + MS), 2 * MS);
-	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before - 500 * US), 500 * US);
-	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before - 1), 200 * US);
-	KUNIT_EXPECT_EQ(test, nll_wait_ns(&g, &params, g.not_before), 0);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, NSEC_PER_SEC + MS), 2 * MS);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, g.not_before - 500 * US), 500 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, g.not_before - 1), 200 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, g.not_before), 0);
 }
 
 static void governor_long_rounds(struct kunit *test)
 {
-	struct nll_governed g = { };
+	struct rxgov_napi g = { };
 	u64 now = MS;
 
 	KUNIT_EXPECT_EQ(test, governor_stream(&g, &now, 100 * MS, 12000, true), 200 * US);
@@ -178,7 +178,7 @@ static void governor_long_rounds(struct kunit *test)
 /* A flood that begins after a pause is recognised within a few frames. */
 static void governor_sees_a_flood(struct kunit *test)
 {
-	struct nll_governed g = { };
+	struct rxgov_napi g = { };
 	u64 now = NSEC_PER_SEC;
 	unsigned int frames;
 
@@ -192,59 +192,59 @@ static void governor_sees_a_flood(struct kunit *test)
 /* At rest nothing is decided, and old means do not count afterwards. */
 static void governor_rest(struct kunit *test)
 {
-	struct nll_governed g = { .wanted = 7, .gap = 1, .ended = 1, .hot_run = 64 };
+	struct rxgov_napi g = { .wanted = 7, .gap = 1, .ended = 1, .hot_run = 64 };
 
-	KUNIT_EXPECT_TRUE(test, nll_is_at_rest(&g));
-	nll_rest(&g);
+	KUNIT_EXPECT_TRUE(test, rxgov_is_at_rest(&g));
+	rxgov_rest(&g);
 	governor_poll(&g, NSEC_PER_SEC, 1, 0, true);
 	KUNIT_EXPECT_EQ(test, g.gap, 10 * MS);
 	g.wanted = 8;
-	KUNIT_EXPECT_FALSE(test, nll_is_at_rest(&g));
+	KUNIT_EXPECT_FALSE(test, rxgov_is_at_rest(&g));
 	g.wanted = 0;
-	g.why = NLL_WHY_WANTED;
-	KUNIT_EXPECT_FALSE(test, nll_is_at_rest(&g));
+	g.why = RXGOV_WHY_WANTED;
+	KUNIT_EXPECT_FALSE(test, rxgov_is_at_rest(&g));
 }
 
 /* Another mode begins with interrupts, and that is a switch. */
 static void governor_mode_changes(struct kunit *test)
 {
-	struct nll_governed g = { .governing = NLL_GOVERN_POLL, .work = 64 };
-	struct nll_seen seen = { .now = NSEC_PER_SEC };
+	struct rxgov_napi g = { .governing = RXGOV_POLL, .work = 64 };
+	struct rxgov_seen seen = { .now = NSEC_PER_SEC };
 
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 200 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 200 * US);
 	KUNIT_EXPECT_EQ(test, g.switches, 1);
-	g.weight = NLL_HOT_PROBE;
-	nll_govern(&g, NLL_GOVERN_OFF);
-	KUNIT_EXPECT_EQ(test, g.why, NLL_WHY_NONE);
+	g.weight = RXGOV_HOT_PROBE;
+	rxgov_set_mode(&g, RXGOV_OFF);
+	KUNIT_EXPECT_EQ(test, g.why, RXGOV_WHY_NONE);
 	KUNIT_EXPECT_EQ(test, g.weight, 0);
 	KUNIT_EXPECT_EQ(test, g.switches, 2);
-	nll_govern(&g, NLL_GOVERN_AUTO);
+	rxgov_set_mode(&g, RXGOV_AUTO);
 	KUNIT_EXPECT_EQ(test, g.switches, 2);
 	seen.now += MS;
-	KUNIT_EXPECT_EQ(test, nll_decide(&g, &params, &seen), 0);
+	KUNIT_EXPECT_EQ(test, rxgov_decide(&g, &params, &seen), 0);
 }
 
 /* Under any frames. */
 static void governor_switches_are_few(struct kunit *test)
 {
-	struct nll_governed g = { };
+	struct rxgov_napi g = { };
 	struct rnd_state rnd;
 	u64 now = MS, began = now;
 
 	prandom_seed_state(&rnd, 1);
 	while (now - began < NSEC_PER_SEC) {
-		struct nll_seen seen = {
+		struct rxgov_seen seen = {
 			.now = now,
-			.owed = prandom_u32_state(&rnd) % 4 ? 0 : MS,
+			.deficit = prandom_u32_state(&rnd) % 4 ? 0 : MS,
 			.wanted = prandom_u32_state(&rnd) % 2,
 		};
 		u64 delay;
 
 		g.work = prandom_u32_state(&rnd) % 5;
-		g.hot_run = prandom_u32_state(&rnd) % 2 ? NLL_HOT_RUN : 0;
-		delay = nll_decide(&g, &params, &seen);
-		KUNIT_ASSERT_LE(test, delay, NLL_COST_DEBT_NS);
-		KUNIT_ASSERT_EQ(test, !delay, g.why == NLL_WHY_NONE);
+		g.hot_run = prandom_u32_state(&rnd) % 2 ? RXGOV_HOT_RUN : 0;
+		delay = rxgov_decide(&g, &params, &seen);
+		KUNIT_ASSERT_LE(test, delay, RXGOV_COST_DEBT_NS);
+		KUNIT_ASSERT_EQ(test, !delay, g.why == RXGOV_WHY_NONE);
 		now += max_t(u64, delay, prandom_u32_state(&rnd) % (500 * US));
 	}
 	KUNIT_EXPECT_LE(test, g.switches, 100);
@@ -252,14 +252,14 @@ static void governor_switches_are_few(struct kunit *test)
 
 static void governor_cost_limits(struct kunit *test)
 {
-	struct nll_cost cost = { };
+	struct rxgov_cost cost = { };
 	u64 now = 0, used = 0;
 
 	/* It receives all it can, in polls of 100 us. */
 	while (now < NSEC_PER_SEC) {
-		now += nll_cost_owed(&cost, now) + 100 * US;
+		now += rxgov_cost_deficit(&cost, now) + 100 * US;
 		used += 100 * US;
-		nll_cost_charge(&cost, now, 100 * US, 25);
+		rxgov_cost_charge(&cost, now, 100 * US, 25);
 	}
 	KUNIT_EXPECT_GE(test, used, 249 * MS);
 	KUNIT_EXPECT_LE(test, used, 252 * MS);
@@ -267,20 +267,20 @@ static void governor_cost_limits(struct kunit *test)
 
 static void governor_cost_burst(struct kunit *test)
 {
-	struct nll_cost cost = { };
+	struct rxgov_cost cost = { };
 	u64 now = NSEC_PER_SEC;
 
 	/* Unused time of a second is not saved, except for a burst. */
-	nll_cost_charge(&cost, now, NLL_COST_BURST_NS / 4, 50);
-	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 0);
-	now += 2 * NLL_COST_BURST_NS;
-	nll_cost_charge(&cost, now, 2 * NLL_COST_BURST_NS, 50);
-	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 5 * NLL_COST_BURST_NS / 4);
-	nll_cost_forgive(&cost, now);
-	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, now), 0);
-	/* Nor is the debt larger than can be paid soon. */
-	nll_cost_charge(&cost, 2 * NSEC_PER_SEC, 500 * MS, 1);
-	KUNIT_EXPECT_EQ(test, nll_cost_owed(&cost, 2 * NSEC_PER_SEC), NLL_COST_DEBT_NS);
+	rxgov_cost_charge(&cost, now, RXGOV_COST_BURST_NS / 4, 50);
+	KUNIT_EXPECT_EQ(test, rxgov_cost_deficit(&cost, now), 0);
+	now += 2 * RXGOV_COST_BURST_NS;
+	rxgov_cost_charge(&cost, now, 2 * RXGOV_COST_BURST_NS, 50);
+	KUNIT_EXPECT_EQ(test, rxgov_cost_deficit(&cost, now), 5 * RXGOV_COST_BURST_NS / 4);
+	rxgov_cost_clear(&cost, now);
+	KUNIT_EXPECT_EQ(test, rxgov_cost_deficit(&cost, now), 0);
+	/* Nor is the deficit larger than can be worked off soon. */
+	rxgov_cost_charge(&cost, 2 * NSEC_PER_SEC, 500 * MS, 1);
+	KUNIT_EXPECT_EQ(test, rxgov_cost_deficit(&cost, 2 * NSEC_PER_SEC), RXGOV_COST_DEBT_NS);
 }
 
 /* A frame of another device is queued after the limit was read: @governed.limit is 0. */
@@ -291,12 +291,12 @@ static void governor_backlog_limit(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, n);
 	local_bh_disable();
 	n->governed.began = local_clock();
-	KUNIT_EXPECT_FALSE(test, __nll_backlog_waits(n, 50));
+	KUNIT_EXPECT_FALSE(test, __rxgov_backlog_waits(n, 50));
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, n->governed.began, 0);
 }
 
-static struct kunit_case nll_governor_cases[] = {
+static struct kunit_case rxgov_cases[] = {
 	KUNIT_CASE(governor_idle_cpu),
 	KUNIT_CASE(governor_rounds_gather),
 	KUNIT_CASE(governor_limit),
@@ -314,12 +314,12 @@ static struct kunit_case nll_governor_cases[] = {
 	{ }
 };
 
-static struct kunit_suite nll_governor_suite = {
-	.name = "nll_governor",
-	.test_cases = nll_governor_cases,
+static struct kunit_suite rxgov_suite = {
+	.name = "rxgov",
+	.test_cases = rxgov_cases,
 };
 
-kunit_test_suite(nll_governor_suite);
+kunit_test_suite(rxgov_suite);
 
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_DESCRIPTION("KUnit tests of the receive governor");

@@ -14,8 +14,8 @@
  * between them. Nor is one that decapsulates: most of its frames do not enter its buffer.
  * UDP's counters and the socket's own have each frame that is dropped here.
  *
- * Locking: nll_hot_lock for changes, RCU for readers. A socket is in the table only while
- * it is hashed: nll_hot_add() tests that under the lock, __nll_unhashed() runs after it
+ * Locking: rxgov_hot_lock for changes, RCU for readers. A socket is in the table only while
+ * it is hashed: rxgov_hot_add() tests that under the lock, __rxgov_unhashed() runs after it
  * was unhashed. UDP frees sockets after a grace period (SOCK_RCU_FREE), so readers need no
  * reference.
  */
@@ -38,13 +38,13 @@
 #include <net/sock.h>
 #include <net/udp.h>
 
-#include <linux/nll/governor.h>
+#include <linux/rxgov/governor.h>
 
 #include "compat.h"
 #include "hot.h"
 
 /* The key of a flow. An address of IPv4 is the first word of its place. */
-struct nll_flow {
+struct rxgov_flow {
 	const struct net_device *dev;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
@@ -54,105 +54,105 @@ struct nll_flow {
 };
 
 /**
- * struct nll_hot_last - the socket of the last frames of this poll
- * @changes: nll_hot_changes at the look-up; 0: there was none
+ * struct rxgov_hot_last - the socket of the last frames of this poll
+ * @changes: rxgov_hot_changes at the look-up; 0: there was none
  * @flow: of the frames
  * @sk: their socket
  * @is_hot: the socket is hot, and hashed as long as there is no change
  */
-struct nll_hot_last {
+struct rxgov_hot_last {
 	unsigned int changes;
-	struct nll_flow flow;
+	struct rxgov_flow flow;
 	struct sock *sk;
 	bool is_hot;
 };
 
-static DEFINE_PER_CPU(struct nll_hot_last, nll_hot_last);
+static DEFINE_PER_CPU(struct rxgov_hot_last, rxgov_hot_last);
 
-static DEFINE_SPINLOCK(nll_hot_lock);
+static DEFINE_SPINLOCK(rxgov_hot_lock);
 /* The sockets; which places have one; which ports they may have, by their last bits. */
-static struct sock __rcu *nll_hot[NLL_HOT_MAX];
-static DECLARE_BITMAP(nll_hot_used, NLL_HOT_MAX);
-static DECLARE_BITMAP(nll_hot_ports, NLL_HOT_PORTS);
+static struct sock __rcu *rxgov_hot[RXGOV_HOT_MAX];
+static DECLARE_BITMAP(rxgov_hot_used, RXGOV_HOT_MAX);
+static DECLARE_BITMAP(rxgov_hot_ports, RXGOV_HOT_PORTS);
 /* How many; and how often the table changed, which is never 0. */
-unsigned int nll_hot_nr;
-static unsigned int nll_hot_changes = 1;
+unsigned int rxgov_hot_nr;
+static unsigned int rxgov_hot_changes = 1;
 
-static unsigned int nll_hot_port(__be16 port)
+static unsigned int rxgov_hot_port(__be16 port)
 {
-	return ntohs(port) % NLL_HOT_PORTS;
+	return ntohs(port) % RXGOV_HOT_PORTS;
 }
 
-static bool nll_hot_has(const struct sock *sk)
+static bool rxgov_hot_has(const struct sock *sk)
 {
 	unsigned int i;
 
-	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX)
-		if (rcu_access_pointer(nll_hot[i]) == sk)
+	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX)
+		if (rcu_access_pointer(rxgov_hot[i]) == sk)
 			return true;
 	return false;
 }
 
 /* Place @i has another socket, or none, from now on. */
-static void nll_hot_set(unsigned int i, struct sock *sk)
+static void rxgov_hot_set(unsigned int i, struct sock *sk)
 {
 	unsigned int k;
 
-	lockdep_assert_held(&nll_hot_lock);
-	rcu_assign_pointer(nll_hot[i], sk);
-	__assign_bit(i, nll_hot_used, sk);
-	WRITE_ONCE(nll_hot_nr, bitmap_weight(nll_hot_used, NLL_HOT_MAX));
-	WRITE_ONCE(nll_hot_changes, nll_hot_changes + 1 ?: 1);
+	lockdep_assert_held(&rxgov_hot_lock);
+	rcu_assign_pointer(rxgov_hot[i], sk);
+	__assign_bit(i, rxgov_hot_used, sk);
+	WRITE_ONCE(rxgov_hot_nr, bitmap_weight(rxgov_hot_used, RXGOV_HOT_MAX));
+	WRITE_ONCE(rxgov_hot_changes, rxgov_hot_changes + 1 ?: 1);
 
-	bitmap_zero(nll_hot_ports, NLL_HOT_PORTS);
-	for_each_set_bit(k, nll_hot_used, NLL_HOT_MAX) {
-		sk = rcu_dereference_protected(nll_hot[k], lockdep_is_held(&nll_hot_lock));
-		__set_bit(READ_ONCE(inet_sk(sk)->inet_num) % NLL_HOT_PORTS, nll_hot_ports);
+	bitmap_zero(rxgov_hot_ports, RXGOV_HOT_PORTS);
+	for_each_set_bit(k, rxgov_hot_used, RXGOV_HOT_MAX) {
+		sk = rcu_dereference_protected(rxgov_hot[k], lockdep_is_held(&rxgov_hot_lock));
+		__set_bit(READ_ONCE(inet_sk(sk)->inet_num) % RXGOV_HOT_PORTS, rxgov_hot_ports);
 	}
 }
 
 /**
- * nll_hot_is_last() - is it the socket of the last frame, and hot?
+ * rxgov_hot_is_last() - is it the socket of the last frame, and hot?
  * @sk: a UDP socket, on the CPU of a poll
  *
  * Return: false if that is unknown.
  */
-bool nll_hot_is_last(const struct sock *sk)
+bool rxgov_hot_is_last(const struct sock *sk)
 {
-	const struct nll_hot_last *last = this_cpu_ptr(&nll_hot_last);
+	const struct rxgov_hot_last *last = this_cpu_ptr(&rxgov_hot_last);
 
-	return last->sk == sk && last->is_hot && last->changes == READ_ONCE(nll_hot_changes);
+	return last->sk == sk && last->is_hot && last->changes == READ_ONCE(rxgov_hot_changes);
 }
 
 /* A UDP socket becomes hot; in an RCU section. */
-void nll_hot_add(struct sock *sk)
+void rxgov_hot_add(struct sock *sk)
 {
 	unsigned int i;
 
 	if (sk->sk_reuseport || READ_ONCE(udp_sk(sk)->encap_type) ||
 	    !sock_flag(sk, SOCK_RCU_FREE) ||
-	    READ_ONCE(nll_hot_nr) == NLL_HOT_MAX || nll_hot_has(sk))
+	    READ_ONCE(rxgov_hot_nr) == RXGOV_HOT_MAX || rxgov_hot_has(sk))
 		return;
-	spin_lock_bh(&nll_hot_lock);
-	i = find_first_zero_bit(nll_hot_used, NLL_HOT_MAX);
-	if (i < NLL_HOT_MAX && sk_hashed(sk) && !nll_hot_has(sk))
-		nll_hot_set(i, sk);
-	spin_unlock_bh(&nll_hot_lock);
+	spin_lock_bh(&rxgov_hot_lock);
+	i = find_first_zero_bit(rxgov_hot_used, RXGOV_HOT_MAX);
+	if (i < RXGOV_HOT_MAX && sk_hashed(sk) && !rxgov_hot_has(sk))
+		rxgov_hot_set(i, sk);
+	spin_unlock_bh(&rxgov_hot_lock);
 }
 
-/* See nll_unhashed(). */
-void __nll_unhashed(struct sock *sk)
+/* See rxgov_unhashed(). */
+void __rxgov_unhashed(struct sock *sk)
 {
 	unsigned int i;
 
-	spin_lock_bh(&nll_hot_lock);
-	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX)
-		if (rcu_access_pointer(nll_hot[i]) == sk)
-			nll_hot_set(i, NULL);
-	spin_unlock_bh(&nll_hot_lock);
+	spin_lock_bh(&rxgov_hot_lock);
+	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX)
+		if (rcu_access_pointer(rxgov_hot[i]) == sk)
+			rxgov_hot_set(i, NULL);
+	spin_unlock_bh(&rxgov_hot_lock);
 }
 
-static bool nll_hot_is_cold(const struct sock *sk, unsigned int low)
+static bool rxgov_hot_is_cold(const struct sock *sk, unsigned int low)
 {
 	u64 rmem = atomic_read(&sk->sk_rmem_alloc);
 
@@ -160,36 +160,36 @@ static bool nll_hot_is_cold(const struct sock *sk, unsigned int low)
 }
 
 /* Is one of them colder than the low watermark [%]? */
-bool nll_hot_any_cold(unsigned int low)
+bool rxgov_hot_any_cold(unsigned int low)
 {
 	const struct sock *sk;
 	unsigned int i;
 
 	guard(rcu)();
-	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX) {
-		sk = rcu_dereference(nll_hot[i]);
-		if (sk && nll_hot_is_cold(sk, low))
+	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX) {
+		sk = rcu_dereference(rxgov_hot[i]);
+		if (sk && rxgov_hot_is_cold(sk, low))
 			return true;
 	}
 	return false;
 }
 
 /* Remove cold sockets. */
-static void nll_hot_cool(unsigned int low)
+static void rxgov_hot_cool(unsigned int low)
 {
 	unsigned int i;
 
-	spin_lock_bh(&nll_hot_lock);
-	for_each_set_bit(i, nll_hot_used, NLL_HOT_MAX)
-		if (nll_hot_is_cold(rcu_dereference_protected(nll_hot[i],
-							      lockdep_is_held(&nll_hot_lock)),
-				    low))
-			nll_hot_set(i, NULL);
-	spin_unlock_bh(&nll_hot_lock);
+	spin_lock_bh(&rxgov_hot_lock);
+	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX)
+		if (rxgov_hot_is_cold(rcu_dereference_protected(rxgov_hot[i],
+								lockdep_is_held(&rxgov_hot_lock)),
+				      low))
+			rxgov_hot_set(i, NULL);
+	spin_unlock_bh(&rxgov_hot_lock);
 }
 
 /* Programs and rules that may redirect the frame before IP looks for a socket. */
-static bool nll_hot_is_hooked(const struct net_device *dev)
+static bool rxgov_hot_is_hooked(const struct net_device *dev)
 {
 	if (rcu_access_pointer(dev->rx_handler) || rcu_access_pointer(dev->xdp_prog))
 		return true;
@@ -210,7 +210,7 @@ static bool nll_hot_is_hooked(const struct net_device *dev)
 }
 
 /* A frame for another address than the machine's is forwarded. */
-static bool nll_hot_is_router(const struct net_device *dev)
+static bool rxgov_hot_is_router(const struct net_device *dev)
 {
 	const struct in_device *in_dev = __in_dev_get_rcu(dev);
 #if IS_ENABLED(CONFIG_IPV6)
@@ -224,23 +224,23 @@ static bool nll_hot_is_router(const struct net_device *dev)
 }
 
 /* Nothing is between the device and the socket that UDP would find. */
-static bool nll_hot_path_is_plain(const struct sk_buff *skb)
+static bool rxgov_hot_path_is_plain(const struct sk_buff *skb)
 {
 	const struct net_device *dev = skb->dev;
 
 	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
 	       !netif_is_l3_slave(dev) && list_empty(&dev->ptype_all) &&
-	       list_empty(nll_see_all(dev_net(dev))) && !nll_hot_is_hooked(dev) &&
-	       !nll_hot_is_router(dev);
+	       list_empty(rxgov_see_all(dev_net(dev))) && !rxgov_hot_is_hooked(dev) &&
+	       !rxgov_hot_is_router(dev);
 }
 
 /* Read the key of a UDP flow; false for other frames, and for some fragments. */
-static bool nll_flow_of(struct sk_buff *skb, struct nll_flow *flow)
+static bool rxgov_flow_of(struct sk_buff *skb, struct rxgov_flow *flow)
 {
 	unsigned int at;
 	struct udphdr _uh, *uh;
 
-	*flow = (struct nll_flow){ .dev = skb->dev, .protocol = skb->protocol };
+	*flow = (struct rxgov_flow){ .dev = skb->dev, .protocol = skb->protocol };
 	if (skb->protocol == htons(ETH_P_IP)) {
 		struct iphdr _ip, *ip = skb_header_pointer(skb, 0, sizeof(_ip), &_ip);
 
@@ -270,35 +270,35 @@ static bool nll_flow_of(struct sk_buff *skb, struct nll_flow *flow)
 }
 
 /* The socket that UDP would find. */
-static struct sock *nll_hot_lookup(const struct nll_flow *flow)
+static struct sock *rxgov_hot_lookup(const struct rxgov_flow *flow)
 {
 	struct net *net = dev_net(flow->dev);
 
 #if IS_BUILTIN(CONFIG_IPV6)
 	if (flow->protocol == htons(ETH_P_IPV6))
-		return nll_udp6_lookup(net, &flow->saddr, flow->source, &flow->daddr,
-				       flow->dest, flow->dev->ifindex);
+		return rxgov_udp6_lookup(net, &flow->saddr, flow->source, &flow->daddr,
+					 flow->dest, flow->dev->ifindex);
 #endif
-	return nll_udp4_lookup(net, flow->saddr.s6_addr32[0], flow->source,
-			       flow->daddr.s6_addr32[0], flow->dest, flow->dev->ifindex);
+	return rxgov_udp4_lookup(net, flow->saddr.s6_addr32[0], flow->source,
+				 flow->daddr.s6_addr32[0], flow->dest, flow->dev->ifindex);
 }
 
 /**
- * nll_hot_begin() - a poll begins on this CPU while sockets are hot
+ * rxgov_hot_begin() - a poll begins on this CPU while sockets are hot
  * @low: watermark [%]
  *
  * Return: whether some are still hot.
  */
-bool nll_hot_begin(unsigned int low)
+bool rxgov_hot_begin(unsigned int low)
 {
-	if (nll_hot_any_cold(low))
-		nll_hot_cool(low);
-	this_cpu_write(nll_hot_last.changes, 0);
-	return READ_ONCE(nll_hot_nr);
+	if (rxgov_hot_any_cold(low))
+		rxgov_hot_cool(low);
+	this_cpu_write(rxgov_hot_last.changes, 0);
+	return READ_ONCE(rxgov_hot_nr);
 }
 
 /* It is of the same flow as the last one, as most of a flood are: IPv4 without options. */
-static bool nll_flow_is_same(const struct nll_flow *flow, const struct sk_buff *skb)
+static bool rxgov_flow_is_same(const struct rxgov_flow *flow, const struct sk_buff *skb)
 {
 	const struct iphdr *ip = (const struct iphdr *)skb->data;
 	const struct udphdr *uh = (const struct udphdr *)(ip + 1);
@@ -312,55 +312,55 @@ static bool nll_flow_is_same(const struct nll_flow *flow, const struct sk_buff *
 }
 
 /* Look up the socket of a frame. False: it cannot be for a hot socket, or is unknown. */
-static bool nll_hot_ask(struct nll_hot_last *last, struct sk_buff *skb)
+static bool rxgov_hot_ask(struct rxgov_hot_last *last, struct sk_buff *skb)
 {
-	struct nll_flow flow;
+	struct rxgov_flow flow;
 
-	if (!nll_flow_of(skb, &flow) || !test_bit(nll_hot_port(flow.dest), nll_hot_ports) ||
-	    !nll_hot_path_is_plain(skb))
+	if (!rxgov_flow_of(skb, &flow) || !test_bit(rxgov_hot_port(flow.dest), rxgov_hot_ports) ||
+	    !rxgov_hot_path_is_plain(skb))
 		return false;
 	last->flow = flow;
-	last->sk = nll_hot_lookup(&flow);
-	last->is_hot = last->sk && nll_hot_has(last->sk);
-	last->changes = READ_ONCE(nll_hot_changes);
+	last->sk = rxgov_hot_lookup(&flow);
+	last->is_hot = last->sk && rxgov_hot_has(last->sk);
+	last->changes = READ_ONCE(rxgov_hot_changes);
 	return true;
 }
 
 /* Count a frame that @sk has no room for, as UDP does. */
-static void nll_hot_drops(struct sock *sk, const struct sk_buff *skb)
+static void rxgov_hot_drops(struct sock *sk, const struct sk_buff *skb)
 {
 	struct net *net = dev_net(skb->dev);
 
 	udp_drops_inc(sk);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (skb->protocol == htons(ETH_P_IPV6)) {
-		nll_udp6_count(net, UDP_MIB_RCVBUFERRORS);
-		nll_udp6_count(net, UDP_MIB_INERRORS);
+		rxgov_udp6_count(net, UDP_MIB_RCVBUFERRORS);
+		rxgov_udp6_count(net, UDP_MIB_INERRORS);
 		return;
 	}
 #endif
-	nll_udp_count(net, UDP_MIB_RCVBUFERRORS);
-	nll_udp_count(net, UDP_MIB_INERRORS);
+	rxgov_udp_count(net, UDP_MIB_RCVBUFERRORS);
+	rxgov_udp_count(net, UDP_MIB_INERRORS);
 }
 
 /**
- * nll_hot_is_for() - is a frame for a hot socket?
+ * rxgov_hot_is_for() - is a frame for a hot socket?
  * @skb: the frame, from its IP header on; in a poll
  * @full: whether the socket has no room for it, if it is; counted as UDP counts it
  */
-bool nll_hot_is_for(struct sk_buff *skb, bool *full)
+bool rxgov_hot_is_for(struct sk_buff *skb, bool *full)
 {
-	struct nll_hot_last *last = this_cpu_ptr(&nll_hot_last);
+	struct rxgov_hot_last *last = this_cpu_ptr(&rxgov_hot_last);
 
 	guard(rcu)();
-	if ((last->changes != READ_ONCE(nll_hot_changes) ||
-	     !nll_flow_is_same(&last->flow, skb)) && !nll_hot_ask(last, skb))
+	if ((last->changes != READ_ONCE(rxgov_hot_changes) ||
+	     !rxgov_flow_is_same(&last->flow, skb)) && !rxgov_hot_ask(last, skb))
 		return false;
 	if (!last->is_hot)
 		return false;
 	*full = atomic_read(&last->sk->sk_rmem_alloc) + skb->truesize >
 		READ_ONCE(last->sk->sk_rcvbuf);
 	if (*full)
-		nll_hot_drops(last->sk, skb);
+		rxgov_hot_drops(last->sk, skb);
 	return true;
 }

@@ -8,89 +8,89 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include <linux/nll/governor.h>
+#include <linux/rxgov/governor.h>
 
 #include "decide.h"
 
-static const char *const nll_governings[NLL_GOVERNINGS] = {
-	[NLL_GOVERN_OFF]	= "off",
-	[NLL_GOVERN_POLL]	= "poll",
-	[NLL_GOVERN_AUTO]	= "auto",
+static const char *const rxgov_modes[RXGOV_MODES] = {
+	[RXGOV_OFF]	= "off",
+	[RXGOV_POLL]	= "poll",
+	[RXGOV_AUTO]	= "auto",
 };
 
-static const char *const nll_whys[NLL_WHYS] = {
-	[NLL_WHY_NONE]		= "interrupts",
-	[NLL_WHY_ASKED]		= "asked",
-	[NLL_WHY_WANTED]	= "wanted",
-	[NLL_WHY_LIMIT]		= "limit",
-	[NLL_WHY_HOT]		= "hot",
+static const char *const rxgov_whys[RXGOV_WHYS] = {
+	[RXGOV_WHY_NONE]		= "interrupts",
+	[RXGOV_WHY_ASKED]		= "asked",
+	[RXGOV_WHY_WANTED]	= "wanted",
+	[RXGOV_WHY_LIMIT]		= "limit",
+	[RXGOV_WHY_HOT]		= "hot",
 };
 
-/* A number: its field in struct nll_governor_params, and its range. */
-struct nll_number {
+/* A number: its field in struct rxgov_params, and its range. */
+struct rxgov_number {
 	struct device_attribute attr;
 	size_t offset;
 	unsigned int min;
 	unsigned int max;
 };
 
-static unsigned int *nll_value(struct net_device *dev, const struct nll_number *number)
+static unsigned int *rxgov_value(struct net_device *dev, const struct rxgov_number *number)
 {
 	return (void *)&dev->governor + number->offset;
 }
 
-static ssize_t nll_number_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t rxgov_number_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct nll_number *number = container_of(attr, struct nll_number, attr);
+	struct rxgov_number *number = container_of(attr, struct rxgov_number, attr);
 
-	return sysfs_emit(buf, "%u\n", READ_ONCE(*nll_value(to_net_dev(dev), number)));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*rxgov_value(to_net_dev(dev), number)));
 }
 
 /*
  * The CPU's account is that of all devices, and the key that of the machine: the owner of a
  * network namespace alone may not change them.
  */
-static bool nll_may_set(void)
+static bool rxgov_may_set(void)
 {
 	return capable(CAP_NET_ADMIN);
 }
 
-static ssize_t nll_number_store(struct device *dev, struct device_attribute *attr,
-				const char *buf, size_t size)
+static ssize_t rxgov_number_store(struct device *dev, struct device_attribute *attr,
+				  const char *buf, size_t size)
 {
-	struct nll_number *number = container_of(attr, struct nll_number, attr);
+	struct rxgov_number *number = container_of(attr, struct rxgov_number, attr);
 	struct net_device *net = to_net_dev(dev);
 	unsigned int value;
 	int err;
 
-	if (!nll_may_set())
+	if (!rxgov_may_set())
 		return -EPERM;
 	err = kstrtouint(buf, 10, &value);
 	if (err)
 		return err;
 	if (value < number->min || value > number->max)
 		return -EINVAL;
-	WRITE_ONCE(*nll_value(net, number), value);
+	WRITE_ONCE(*rxgov_value(net, number), value);
 	return size;
 }
 
-#define NLL_NUMBER(_name, _min, _max)						\
-static struct nll_number nll_##_name = {					\
-	.attr = __ATTR(_name, 0644, nll_number_show, nll_number_store),	\
-	.offset = offsetof(struct nll_governor_params, _name),		\
+#define RXGOV_NUMBER(_name, _min, _max)						\
+static struct rxgov_number rxgov_##_name = {					\
+	.attr = __ATTR(_name, 0644, rxgov_number_show, rxgov_number_store),	\
+	.offset = offsetof(struct rxgov_params, _name),		\
 	.min = _min,								\
 	.max = _max,								\
 }
 
-NLL_NUMBER(limit, 1, 95);
-NLL_NUMBER(high, NLL_HIGH_MIN, 100);
-NLL_NUMBER(low, 1, NLL_HIGH_MIN - 1);
-NLL_NUMBER(quota, 1, 4096);
-NLL_NUMBER(round_us, NLL_ROUND_MIN_US, NLL_ROUND_MAX_US);
-NLL_NUMBER(hold_us, NLL_GOVERN_HOLD_MIN_US, NLL_GOVERN_HOLD_MAX_US);
+RXGOV_NUMBER(limit, 1, 95);
+RXGOV_NUMBER(high, RXGOV_HIGH_MIN, 100);
+RXGOV_NUMBER(low, 1, RXGOV_HIGH_MIN - 1);
+RXGOV_NUMBER(quota, 1, 4096);
+RXGOV_NUMBER(round_us, RXGOV_ROUND_MIN_US, RXGOV_ROUND_MAX_US);
+RXGOV_NUMBER(hold_us, RXGOV_HOLD_MIN_US, RXGOV_HOLD_MAX_US);
 
 /* The key is on for as long as a device has something governed. */
-static void nll_count_device(struct net_device *net)
+static void rxgov_count_device(struct net_device *net)
 {
 	bool on = net->governor.mode;
 	struct napi_struct *n;
@@ -102,25 +102,25 @@ static void nll_count_device(struct net_device *net)
 		return;
 	net->governor.on = on;
 	if (on)
-		static_branch_inc(&nll_governor_key);
+		static_branch_inc(&rxgov_key);
 	else
-		static_branch_dec(&nll_governor_key);
+		static_branch_dec(&rxgov_key);
 }
 
 static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n",
-			  nll_governings[READ_ONCE(to_net_dev(dev)->governor.mode)]);
+			  rxgov_modes[READ_ONCE(to_net_dev(dev)->governor.mode)]);
 }
 
 static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 			  const char *buf, size_t size)
 {
 	struct net_device *net = to_net_dev(dev);
-	int mode = sysfs_match_string(nll_governings, buf);
+	int mode = sysfs_match_string(rxgov_modes, buf);
 	struct napi_struct *n;
 
-	if (!nll_may_set())
+	if (!rxgov_may_set())
 		return -EPERM;
 	if (mode < 0)
 		return mode;
@@ -128,9 +128,9 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 		return restart_syscall();
 	WRITE_ONCE(net->governor.mode, mode);
 	list_for_each_entry(n, &net->napi_list, dev_list)
-		if (nll_can_govern(n))
+		if (rxgov_can_govern(n))
 			WRITE_ONCE(n->governed.mode, mode);
-	nll_count_device(net);
+	rxgov_count_device(net);
 	rtnl_unlock();
 	return size;
 }
@@ -138,9 +138,9 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr,
 static DEVICE_ATTR_RW(mode);
 
 /* The reason of an instance whose mode is off is not updated. */
-static enum nll_why nll_why_of(const struct napi_struct *n)
+static enum rxgov_why rxgov_why_of(const struct napi_struct *n)
 {
-	return READ_ONCE(n->governed.mode) ? READ_ONCE(n->governed.why) : NLL_WHY_NONE;
+	return READ_ONCE(n->governed.mode) ? READ_ONCE(n->governed.why) : RXGOV_WHY_NONE;
 }
 
 static ssize_t napi_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -152,10 +152,10 @@ static ssize_t napi_show(struct device *dev, struct device_attribute *attr, char
 	if (!rtnl_trylock())
 		return restart_syscall();
 	list_for_each_entry(n, &net->napi_list, dev_list)
-		if (nll_can_govern(n))
+		if (rxgov_can_govern(n))
 			size += sysfs_emit_at(buf, size, "%u %s %s\n", n->napi_id,
-					      nll_governings[READ_ONCE(n->governed.mode)],
-					      nll_whys[nll_why_of(n)]);
+					      rxgov_modes[READ_ONCE(n->governed.mode)],
+					      rxgov_whys[rxgov_why_of(n)]);
 	rtnl_unlock();
 	return size;
 }
@@ -169,22 +169,22 @@ static ssize_t napi_store(struct device *dev, struct device_attribute *attr,
 	char word[8], more;
 	unsigned int id;
 
-	if (!nll_may_set())
+	if (!rxgov_may_set())
 		return -EPERM;
 	if (sscanf(buf, "%u %7s %c", &id, word, &more) != 2)
 		return -EINVAL;
-	mode = match_string(nll_governings, NLL_GOVERNINGS, word);
+	mode = match_string(rxgov_modes, RXGOV_MODES, word);
 	if (mode < 0)
 		return mode;
 	if (!rtnl_trylock())
 		return restart_syscall();
 	list_for_each_entry(n, &net->napi_list, dev_list) {
-		if (n->napi_id != id || !nll_can_govern(n))
+		if (n->napi_id != id || !rxgov_can_govern(n))
 			continue;
 		WRITE_ONCE(n->governed.mode, mode);
 		err = 0;
 	}
-	nll_count_device(net);
+	rxgov_count_device(net);
 	rtnl_unlock();
 	return err ?: size;
 }
@@ -194,7 +194,7 @@ static DEVICE_ATTR_RW(napi);
 static ssize_t stats_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct net_device *net = to_net_dev(dev);
-	u64 switches = 0, dropped = 0, rounds[NLL_WHYS] = { };
+	u64 switches = 0, dropped = 0, rounds[RXGOV_WHYS] = { };
 	struct napi_struct *n;
 	ssize_t size;
 	int why;
@@ -204,47 +204,47 @@ static ssize_t stats_show(struct device *dev, struct device_attribute *attr, cha
 	list_for_each_entry(n, &net->napi_list, dev_list) {
 		switches += READ_ONCE(n->governed.switches);
 		/* Switched off in a round: by interrupts since. */
-		switches += READ_ONCE(n->governed.why) != nll_why_of(n);
+		switches += READ_ONCE(n->governed.why) != rxgov_why_of(n);
 		dropped += READ_ONCE(n->governed.dropped);
-		for (why = 0; why < NLL_WHYS; why++)
+		for (why = 0; why < RXGOV_WHYS; why++)
 			rounds[why] += READ_ONCE(n->governed.rounds[why]);
 	}
 	rtnl_unlock();
 
 	size = sysfs_emit(buf, "switches %llu\ndropped %llu\nsockets %u\n", switches, dropped,
-			  READ_ONCE(nll_hot_nr));
-	for (why = 0; why < NLL_WHYS; why++)
-		size += sysfs_emit_at(buf, size, "%s %llu\n", nll_whys[why], rounds[why]);
+			  READ_ONCE(rxgov_hot_nr));
+	for (why = 0; why < RXGOV_WHYS; why++)
+		size += sysfs_emit_at(buf, size, "%s %llu\n", rxgov_whys[why], rounds[why]);
 	return size;
 }
 
 static DEVICE_ATTR_RO(stats);
 
-static struct attribute *nll_attrs[] = {
+static struct attribute *rxgov_attrs[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_napi.attr,
 	&dev_attr_stats.attr,
-	&nll_limit.attr.attr,
-	&nll_high.attr.attr,
-	&nll_low.attr.attr,
-	&nll_quota.attr.attr,
-	&nll_round_us.attr.attr,
-	&nll_hold_us.attr.attr,
+	&rxgov_limit.attr.attr,
+	&rxgov_high.attr.attr,
+	&rxgov_low.attr.attr,
+	&rxgov_quota.attr.attr,
+	&rxgov_round_us.attr.attr,
+	&rxgov_hold_us.attr.attr,
 	NULL
 };
 
-const struct attribute_group nll_governor_group = {
+const struct attribute_group rxgov_group = {
 	.name = "governor",
-	.attrs = nll_attrs,
+	.attrs = rxgov_attrs,
 };
 
 /* A device is about to be registered. */
-void nll_governor_init(struct net_device *dev)
+void rxgov_init(struct net_device *dev)
 {
-	dev->governor = (struct nll_governor_params) {
+	dev->governor = (struct rxgov_params) {
 		.limit = 50,
-		.high = NLL_HIGH_DEFAULT,
-		.low = NLL_LOW_DEFAULT,
+		.high = RXGOV_HIGH_DEFAULT,
+		.low = RXGOV_LOW_DEFAULT,
 		.quota = 64,
 		.round_us = 200,
 		.hold_us = 20000,
@@ -252,9 +252,9 @@ void nll_governor_init(struct net_device *dev)
 }
 
 /* A device goes, under RTNL; its files are gone. */
-void nll_governor_exit(struct net_device *dev)
+void rxgov_exit(struct net_device *dev)
 {
 	if (dev->governor.on)
-		static_branch_dec(&nll_governor_key);
+		static_branch_dec(&rxgov_key);
 	dev->governor.on = false;
 }

@@ -36,7 +36,7 @@ LINKS = {
     "bfq_wrais": "block/bfq_wrais",
     "bfq_wrais/include": "include/linux/wrais",
     "napi_livelock/governor": "net/core/governor",
-    "napi_livelock/governor/include": "include/linux/nll",
+    "napi_livelock/governor/include": "include/linux/rxgov",
     "napi_livelock": "drivers/net/ethernet/napi_livelock",
 }
 

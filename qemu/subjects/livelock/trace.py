@@ -26,7 +26,7 @@ TOOK = "udp_recvmsg"
 GAP_NS = 10**9 // FLOOD_PPS
 """Between two frames: a lane of all that were sent is full."""
 EVENTS = (
-    *("irq", "napi:napi_poll", f"net:{ARRIVES}", "net_governor"),
+    *("irq", "napi:napi_poll", f"net:{ARRIVES}", "rxgov"),
     *("skb:kfree_skb", "skb:consume_skb"),
 )
 

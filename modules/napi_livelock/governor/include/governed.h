@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The state of a NAPI instance and a network device for the receive governor. */
-#ifndef _LINUX_NLL_GOVERNED_H
-#define _LINUX_NLL_GOVERNED_H
+#ifndef _LINUX_RXGOV_GOVERNED_H
+#define _LINUX_RXGOV_GOVERNED_H
 
 #include <linux/types.h>
 
 /**
- * enum nll_governing - how a NAPI instance receives
- * @NLL_GOVERN_OFF: as without the governor
- * @NLL_GOVERN_POLL: in rounds only
- * @NLL_GOVERN_AUTO: by interrupts, and in rounds for as long as that is better
- * @NLL_GOVERNINGS: how many there are
+ * enum rxgov_mode - how a NAPI instance receives
+ * @RXGOV_OFF: as without the governor
+ * @RXGOV_POLL: in rounds only
+ * @RXGOV_AUTO: by interrupts, and in rounds for as long as that is better
+ * @RXGOV_MODES: how many there are
  */
-enum nll_governing {
-	NLL_GOVERN_OFF,
-	NLL_GOVERN_POLL,
-	NLL_GOVERN_AUTO,
-	NLL_GOVERNINGS,
+enum rxgov_mode {
+	RXGOV_OFF,
+	RXGOV_POLL,
+	RXGOV_AUTO,
+	RXGOV_MODES,
 };
 
 /**
- * enum nll_why - the reason for the next round
- * @NLL_WHY_NONE: no round, the interrupt is on
- * @NLL_WHY_ASKED: the mode is poll
- * @NLL_WHY_WANTED: another task waits for the CPU, and a round has several frames
- * @NLL_WHY_LIMIT: receiving has had its part of the CPU
- * @NLL_WHY_HOT: recently only hot sockets got frames, and another task waits for the
+ * enum rxgov_why - the reason for the next round
+ * @RXGOV_WHY_NONE: no round, the interrupt is on
+ * @RXGOV_WHY_ASKED: the mode is poll
+ * @RXGOV_WHY_WANTED: another task waits for the CPU, and a round has several frames
+ * @RXGOV_WHY_LIMIT: receiving has had its part of the CPU
+ * @RXGOV_WHY_HOT: recently only hot sockets got frames, and another task waits for the
  *	CPU
- * @NLL_WHYS: how many there are
+ * @RXGOV_WHYS: how many there are
  */
-enum nll_why {
-	NLL_WHY_NONE,
-	NLL_WHY_ASKED,
-	NLL_WHY_WANTED,
-	NLL_WHY_LIMIT,
-	NLL_WHY_HOT,
-	NLL_WHYS,
+enum rxgov_why {
+	RXGOV_WHY_NONE,
+	RXGOV_WHY_ASKED,
+	RXGOV_WHY_WANTED,
+	RXGOV_WHY_LIMIT,
+	RXGOV_WHY_HOT,
+	RXGOV_WHYS,
 };
 
 /**
- * struct nll_governor_params - the settings of a device
- * @mode: enum nll_governing, of instances that are added
+ * struct rxgov_params - the settings of a device
+ * @mode: enum rxgov_mode, of instances that are added
  * @on: the device counts for the governor's key: it, or an instance, has a mode but
  *	off
  * @limit: CPU share of receiving while other tasks want the CPU [%], 1 to 95
@@ -53,7 +53,7 @@ enum nll_why {
  * Written under RTNL. Each is read without a lock, and may be of another moment than the
  * others.
  */
-struct nll_governor_params {
+struct rxgov_params {
 	unsigned int mode;
 	bool on;
 	unsigned int limit;
@@ -65,8 +65,8 @@ struct nll_governor_params {
 };
 
 /**
- * struct nll_governed - the state of a NAPI instance
- * @mode: enum nll_governing, as set; written under RTNL
+ * struct rxgov_napi - the state of a NAPI instance
+ * @mode: enum rxgov_mode, as set; written under RTNL
  * @governing: the same, of the last poll
  * @began: up to when its poll is charged [ns]
  * @ended: when the last round ended [ns]; 0: the means begin anew
@@ -93,7 +93,7 @@ struct nll_governor_params {
  * The owner of NAPI_STATE_SCHED may write all but the mode. The timer and readers of
  * counters only read, and may see an earlier value.
  */
-struct nll_governed {
+struct rxgov_napi {
 	unsigned int mode;
 	unsigned int governing;
 	u64 began;
@@ -111,11 +111,11 @@ struct nll_governed {
 	unsigned int other;
 	unsigned int hot_run;
 	int weight;
-	enum nll_why why;
+	enum rxgov_why why;
 	u64 switches;
 	u64 dropped;
-	u64 rounds[NLL_WHYS];
+	u64 rounds[RXGOV_WHYS];
 	unsigned int limit;
 };
 
-#endif /* _LINUX_NLL_GOVERNED_H */
+#endif /* _LINUX_RXGOV_GOVERNED_H */

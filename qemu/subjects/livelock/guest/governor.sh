@@ -18,8 +18,8 @@ rxmode --governor --json eth0 | grep '"mode":"off"'
 # though frames come meanwhile. Before that, interrupts again.
 rxmode --governor eth0 mode auto
 reach 56
-trace-cmd start -e net_governor
-asked='nll_governor_switch: dev=eth0 .* why=asked'
+trace-cmd start -e rxgov
+asked='rxgov_switch: dev=eth0 .* why=asked'
 # Receiving may have had its part of the CPU just then: that reason goes before.
 for _ in 1 2 3 4 5 6 7 8; do
 	rxmode --governor eth0 mode auto round_us 200

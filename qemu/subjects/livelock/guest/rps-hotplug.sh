@@ -15,7 +15,7 @@ echo "0000:00:18.0 0000:00:10.0 $near 9001" >$source/targets
 echo "function constant packets 40000 per_ns 1000000000 duration_ns 60000000000" \
 	>$source/config
 trace=/sys/kernel/tracing
-echo 1 >$trace/events/net_governor/nll_governor_backlog/enable
+echo 1 >$trace/events/rxgov/rxgov_backlog/enable
 
 # The flood has no socket: a hot socket would drop it earlier.
 taskset 2 livelock-apps --hog --port 9003 --seconds 100 >/dev/null &
@@ -25,7 +25,7 @@ until [ "$(cat /proc/$apps/comm)" = livelock-apps ]; do
 	kill -0 $apps
 done
 echo 1 >$source/run
-until grep -q nll_governor_backlog $trace/trace; do
+until grep -q rxgov_backlog $trace/trace; do
 	# On a busy host the flood may end before. It lags for a moment, then it is done.
 	[ "$(cat $source/run)" != "done" ] || echo 1 >$source/run
 done

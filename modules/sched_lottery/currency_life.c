@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process as a currency: prctl(PR_LOTTERY, PR_LOTTERY_CURRENCY).
+ * How currencies begin and end; and a process as a currency: prctl(PR_LOTTERY,
+ * PR_LOTTERY_CURRENCY).
  *
  * All threads of the process are in it, and all processes that it forks from then on, or a
  * fork would lead out of it. One of these may make another one within it. It is backed in
@@ -16,16 +17,105 @@
 #include <linux/err.h>
 #include <linux/mmu_context.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/pid.h>
+#include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
 
-#include "class.h"
+#include "loan.h"
 
 /* How many a process can be in, within each other. */
 #define LOTTERY_PROCESS_DEPTH	8
 
 static DEFINE_MUTEX(lottery_process_mutex);
+
+static void lottery_free_currency(struct work_struct *work)
+{
+	struct lottery_currency *c = container_of(to_rcu_work(work),
+						  struct lottery_currency, free);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct rq *rq = cpu_rq(cpu);
+
+		guard(rq_lock_irqsave)(rq);
+		update_rq_clock(rq);
+		lottery_evict_loans(rq, &per_cpu_ptr(c->crq, cpu)->pool);
+	}
+	WARN_ON_ONCE(atomic64_read(&c->active));
+
+	lottery_put_currency(c->home);
+	lottery_put_currency(c->around);
+	put_pid(c->owner);
+	free_percpu(c->crq);
+	kfree(c);
+	lottery_unreserve();
+}
+
+/**
+ * lottery_get_currency() - keep a currency
+ * @c: found under RCU, or with a reference elsewhere; or NULL
+ *
+ * Return: @c with one more reference, or NULL if it had none left.
+ */
+struct lottery_currency *lottery_get_currency(struct lottery_currency *c)
+{
+	return c && refcount_inc_not_zero(&c->refs) ? c : NULL;
+}
+
+/* Drop a reference; @c may be NULL. */
+void lottery_put_currency(struct lottery_currency *c)
+{
+	if (c && refcount_dec_and_test(&c->refs))
+		queue_rcu_work(system_unbound_wq, &c->free);
+}
+
+/**
+ * lottery_make_currency() - a currency without members
+ * @around: what backs it, which the caller keeps; NULL for the base currency
+ * @tickets: how many of that
+ *
+ * Return: with one reference, or ERR_PTR(-ENOMEM).
+ */
+struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
+					       unsigned int tickets)
+{
+	struct lottery_currency *c;
+	int cpu, err;
+
+	/* For its entry in the pool of a CPU. */
+	err = lottery_reserve();
+	if (err)
+		return ERR_PTR(err);
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	if (c)
+		c->crq = alloc_percpu_gfp(struct lottery_crq, GFP_KERNEL_ACCOUNT);
+	if (!c || !c->crq) {
+		kfree(c);
+		lottery_unreserve();
+		return ERR_PTR(-ENOMEM);
+	}
+
+	for_each_possible_cpu(cpu) {
+		struct lottery_crq *crq = per_cpu_ptr(c->crq, cpu);
+
+		lottery_pool_rbtree.init(&crq->pool);
+		crq->entry.kind = LOTTERY_CURRENCY;
+		crq->currency = c;
+		crq->point = get_random_u64();
+		INIT_LIST_HEAD(&crq->on_cpu);
+	}
+	c->around = lottery_get_currency(around);
+	c->inner = around;
+	c->tickets = tickets;
+	refcount_set(&c->refs, 1);
+	INIT_RCU_WORK(&c->free, lottery_free_currency);
+	static_branch_enable(&lottery_currencies);
+	return c;
+}
 
 /* The currency of the caller's cgroup, with a reference; NULL for the base currency. */
 static struct lottery_currency *lottery_get_home(void)
