@@ -111,7 +111,7 @@ PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
             Kind.ALLOCATION,
             r"page allocation failure|vmalloc error: |SLUB: Unable to allocate",
         ),
-        (Kind.IRQ, r"irq \d+: \w+ cared|Disabling IRQ #|lost interrupt|No irq handler for "),
+        (Kind.IRQ, r"nobody cared|Disabling IRQ #|lost interrupt|No irq handler for "),
         (
             Kind.NETDEV,
             r"NETDEV WATCHDOG|Detected Tx Unit Hang|unregister_netdevice: waiting for"
