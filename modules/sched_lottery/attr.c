@@ -11,7 +11,7 @@
 
 #include <uapi/linux/sched/types.h>
 
-#include "class.h"
+#include "loan.h"
 
 /**
  * lottery_check_attr() - may @attr be set together with @policy?
@@ -86,6 +86,7 @@ void lottery_set_attr(struct task_struct *p, const struct sched_attr *attr)
 	p->lottery.tickets = attr->sched_tickets;
 	p->lottery.inner = lottery_currency_of(p);
 	p->lottery.quantum = attr->sched_runtime;
+	lottery_lend_again(task_rq(p), p);
 }
 
 /* Store the attributes of @p in @attr, in the form that sets them again. */

@@ -352,8 +352,13 @@ static void lottery_pull_idle(struct rq *rq)
 		lottery_pull(rq);
 }
 
-/* This CPU goes idle: pull once the switch is done. Its run queue is locked. */
-void lottery_balance_idle(struct rq *rq)
+/**
+ * lottery_idle() - a CPU goes idle: pull once the switch is done
+ * @rq: this CPU's run queue, locked
+ *
+ * The fair class has a fast path to idle that tries no other class.
+ */
+void lottery_idle(struct rq *rq)
 {
 	if (lottery_should_pull(rq))
 		queue_balance_callback(rq, this_cpu_ptr(&lottery_pull_head),

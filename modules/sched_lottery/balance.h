@@ -169,7 +169,6 @@ static inline void lottery_leave_loan(struct rq *rq, struct lottery_loan *loan) 
 #ifdef CONFIG_SMP
 int select_task_rq_lottery(struct task_struct *p, int cpu, int flags);
 void lottery_balance(struct rq *rq, struct rq_flags *rf);
-void lottery_balance_idle(struct rq *rq);
 void lottery_displaced(struct rq *rq);
 void lottery_emptied(struct rq *rq);
 void lottery_account_tick(struct rq *rq);

@@ -20,9 +20,29 @@
 /* The longest chain of tasks that wait for each other. */
 #define LOTTERY_CHAIN	16
 
+#ifdef CONFIG_RT_MUTEXES
 /*
- * The task that @p waits for, or NULL, or -EAGAIN while a lock is between two owners. Its
- * pi_lock is held.
+ * The owner of @lock, on which a task with its pi_lock held is blocked. Between two owners
+ * the first waiter, which is about to take it; or -EAGAIN.
+ */
+static struct task_struct *lottery_owner(struct rt_mutex_base *lock)
+{
+	struct task_struct *owner = rt_mutex_owner(lock);
+
+	if (owner)
+		return owner;
+	if (!raw_spin_trylock(&lock->wait_lock))
+		return ERR_PTR(-EAGAIN);
+	if (rt_mutex_has_waiters(lock))
+		owner = rt_mutex_top_waiter(lock)->task;
+	raw_spin_unlock(&lock->wait_lock);
+	return owner ?: ERR_PTR(-EAGAIN);
+}
+#endif
+
+/*
+ * The task that @p waits for, or NULL, or -EAGAIN while it is not known. It is @p itself if
+ * @p is about to take what it waits for. Its pi_lock is held.
  */
 static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 {
@@ -30,7 +50,7 @@ static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 
 #ifdef CONFIG_RT_MUTEXES
 	if (p->pi_blocked_on)
-		return rt_mutex_owner(p->pi_blocked_on->lock) ?: ERR_PTR(-EAGAIN);
+		return lottery_owner(p->pi_blocked_on->lock);
 #endif
 	if (p->lottery.waits_on)
 		return READ_ONCE(p->lottery.waits_on->owner);
@@ -47,6 +67,9 @@ static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
  * lottery_find_borrower() - the task at the end of the chain of a loan
  * @loan: the loan; interrupts are off
  * @borrower: stores the task, if there is one
+ *
+ * A circle lends to no task. It ends when one of its tasks wakes up: the loan waits for the
+ * task that waits for the lender, or in a longer circle for the next tick.
  *
  * Return: HERE if the task is awake, wherever it is, or ASLEEP, NOT_NOW, NOWHERE.
  */
@@ -68,11 +91,16 @@ lottery_find_borrower(struct lottery_loan *loan, struct task_struct **borrower)
 		*borrower = next ?: p;
 		if (!next)
 			return depth ? LOTTERY_ASLEEP : LOTTERY_NOWHERE;
-		if (next == loan->lender)
-			return LOTTERY_NOWHERE;
+		/* Another task may still take the lock before it. */
+		if (next == p)
+			return depth ? LOTTERY_ASLEEP : LOTTERY_NOT_NOW;
+		if (next == loan->lender) {
+			*borrower = p;
+			return depth == 1 ? LOTTERY_ASLEEP : LOTTERY_NOT_NOW;
+		}
 		if (!lottery_is_asleep(next))
 			return LOTTERY_HERE;
 		p = next;
 	}
-	return LOTTERY_NOWHERE;
+	return LOTTERY_NOT_NOW;
 }

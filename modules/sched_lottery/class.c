@@ -218,19 +218,9 @@ static struct task_struct *lottery_draw(struct rq *rq)
 void lottery_tick(struct rq *rq)
 {
 	lottery_guest_tick(rq);
-	lottery_loans_retry(rq);
 	lottery_weigh_some(rq);
 	lottery_account_tick(rq);
 }
-
-#ifdef CONFIG_SMP
-/* This CPU goes idle, maybe by the fast path of the fair class, which tries no other class. */
-void lottery_idle(struct rq *rq)
-{
-	lottery_loans_retry(rq);
-	lottery_balance_idle(rq);
-}
-#endif
 
 /* Also called when a queued task leaves under a running one of another class. */
 static void update_curr_lottery(struct rq *rq)
@@ -491,13 +481,26 @@ static void switched_to_lottery(struct rq *rq, struct task_struct *p)
 		resched_curr(rq);
 	} else if (task_on_rq_queued(p)) {
 		wakeup_preempt(rq, p, 0);
+	} else if (!p->on_rq && READ_ONCE(p->__state) != TASK_WAKING) {
+		/* It has blocked before, and has been boosted since. */
+		lottery_lend(rq, p);
 	}
 }
 
 /* Nice values are tickets, and tickets matter in the next draw. */
 static void prio_changed_lottery(LOTTERY_PRIO_ARGS)
 {
+	lottery_lend_again(rq, p);
 }
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+/* Its group is another one, and maybe its currency. The clock is up to date. */
+static void task_change_group_lottery(struct task_struct *p)
+{
+	set_task_rq(p, task_cpu(p));
+	lottery_lend_again(task_rq(p), p);
+}
+#endif
 
 static unsigned int get_rr_interval_lottery(struct rq *rq, struct task_struct *p)
 {
@@ -545,6 +548,10 @@ DEFINE_SCHED_CLASS(lottery) = {
 	.switched_from		= switched_from_lottery,
 	.switched_to		= switched_to_lottery,
 	.update_curr		= update_curr_lottery,
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+	.task_change_group	= task_change_group_lottery,
+#endif
 
 #ifdef CONFIG_UCLAMP_TASK
 	.uclamp_enabled		= 1,

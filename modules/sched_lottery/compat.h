@@ -3,6 +3,7 @@
 #ifndef _SCHED_LOTTERY_COMPAT_H
 #define _SCHED_LOTTERY_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/version.h>
 
 /*
@@ -20,6 +21,16 @@
 #define LOTTERY_PRIO_ARGS	struct rq *rq, struct task_struct *p, u64 oldprio
 /* Without rf: the class itself never drops the lock there. */
 #define lottery_pick(rq)	lottery_sched_class.pick_task(rq, NULL)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
 #endif
 
 #endif /* _SCHED_LOTTERY_COMPAT_H */

@@ -48,7 +48,10 @@
 
 DEFINE_STATIC_KEY_FALSE(lottery_currencies);
 
-/* See lottery_currency_of(). A task that has left the cgroup's currency has left this one. */
+/*
+ * See lottery_currency_of(). A task that has left the cgroup's currency has left this one,
+ * and so has one that exits: no walk of the threads of a process may find that.
+ */
 struct lottery_currency *__lottery_currency_of(const struct task_struct *p)
 {
 	struct lottery_currency *own = READ_ONCE(p->signal->lottery);
@@ -57,7 +60,7 @@ struct lottery_currency *__lottery_currency_of(const struct task_struct *p)
 #ifdef CONFIG_CGROUP_SCHED
 	group = READ_ONCE(READ_ONCE(p->sched_task_group)->lottery_in);
 #endif
-	return own && own->home == group ? own : group;
+	return own && own->home == group && !p->lottery.exits ? own : group;
 }
 
 static u64 lottery_part(u64 whole, u64 part, u64 of)
@@ -264,24 +267,4 @@ void lottery_change_backing(struct lottery_currency *c, unsigned int tickets)
 	WRITE_ONCE(c->inner, c->around);
 	WRITE_ONCE(c->tickets, tickets);
 	lottery_weigh_everywhere(c);
-}
-
-/* The task may be in another currency. */
-void lottery_requeue(struct task_struct *p)
-{
-	CLASS(task_rq_lock, rq_guard)(p);
-	struct rq *rq = rq_guard.rq;
-	bool running = task_current(rq, p);
-
-	if (!task_on_lottery(p) || !task_on_rq_queued(p) ||
-	    p->lottery.crq == lottery_crq_of(rq, p))
-		return;
-
-	update_rq_clock(rq);
-	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
-	if (running)
-		put_prev_task(rq, p);
-	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
-	if (running)
-		set_next_task(rq, p);
 }

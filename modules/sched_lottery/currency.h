@@ -88,9 +88,9 @@ unsigned int __lottery_worth(const struct lottery_crq *crq, unsigned int owned);
 void __lottery_weigh_some(struct rq *rq);
 void lottery_change_backing(struct lottery_currency *c, unsigned int tickets);
 void lottery_weigh_everywhere(struct lottery_currency *c);
-void lottery_requeue(struct task_struct *p);
 
 /* currency_life.c */
+void lottery_requeue(struct task_struct *p);
 struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
 					       unsigned int tickets);
 struct lottery_currency *lottery_get_currency(struct lottery_currency *c);

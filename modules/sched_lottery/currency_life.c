@@ -32,6 +32,27 @@
 
 static DEFINE_MUTEX(lottery_process_mutex);
 
+/* The task may be in another currency. */
+void lottery_requeue(struct task_struct *p)
+{
+	CLASS(task_rq_lock, rq_guard)(p);
+	struct rq *rq = rq_guard.rq;
+	bool running = task_current(rq, p);
+
+	update_rq_clock(rq);
+	lottery_lend_again(rq, p);
+	if (!task_on_lottery(p) || !task_on_rq_queued(p) ||
+	    p->lottery.crq == lottery_crq_of(rq, p))
+		return;
+
+	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
+	if (running)
+		put_prev_task(rq, p);
+	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
+	if (running)
+		set_next_task(rq, p);
+}
+
 static void lottery_free_currency(struct work_struct *work)
 {
 	struct lottery_currency *c = container_of(to_rcu_work(work),

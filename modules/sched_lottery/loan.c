@@ -12,7 +12,9 @@
  * - otherwise it lends to the tasks that it named, see loan_api.c.
  *
  * A chain ends with a task that is not blocked, or whose wait names no task. One that is
- * longer than LOTTERY_CHAIN, as a cycle is, lends to no task.
+ * longer than LOTTERY_CHAIN, as a circle is, lends to no task until it is shorter.
+ *
+ * A change of the lender's tickets or currency while it is blocked changes its loans.
  *
  * A borrower of the fair class is a guest: it has the CPU for the turn of a winner, ahead
  * of other fair tasks, and stays in its own class.
@@ -21,9 +23,10 @@
  *
  * - AT_REST: nowhere: the lender runs, or no task can use the tickets
  * - POOL: in the pool of @cpu
- * - RECALL: the same, and in the mail of @cpu, as the lender has stopped lending
+ * - RECALL: the same, and in the mail of @cpu, as the lender has stopped lending, or lends
+ *   otherwise
  * - MAIL: in the mail of @cpu, which decides its place
- * - LATER: on @cpu, which decides again at the next tick
+ * - LATER: on the list of @cpu about which a timer decides again, a tick later
  * - HELD: the holder of the rq lock of @cpu decides just now
  * - PARKED: on the list of a borrower that sleeps
  *
@@ -40,9 +43,10 @@
  *
  * Work under the rq lock: each step of a draw takes a loan off the pool or ends it, so
  * that all draws do no more such steps than loans were put in. Mail is read in pieces of
- * LOTTERY_LETTERS.
+ * LOTTERY_LETTERS, and no more loans than these are decided about again at a tick.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mmu_context.h>
@@ -53,7 +57,7 @@
 #include "balance.h"
 #include "loan.h"
 
-/* Letters that are read under the rq lock at a time. */
+/* Letters that are read, or loans decided about again, under the rq lock at a time. */
 #define LOTTERY_LETTERS	16
 
 static DEFINE_RAW_SPINLOCK(lottery_loans_lock);
@@ -113,7 +117,8 @@ lottery_find_place(struct rq *rq, struct lottery_loan *loan,
 
 static void lottery_pool_loan(struct rq *rq, struct lottery_loan *loan)
 {
-	unsigned int owned = READ_ONCE(loan->owned);
+	/* Outside of its currency the lender may just have lost some. */
+	unsigned int owned = min(READ_ONCE(loan->owned), lottery_task_tickets(loan->lender));
 
 	lockdep_assert_rq_held(rq);
 
@@ -144,15 +149,25 @@ static void lottery_send(struct lottery_loan *loan, int cpu,
 	irq_work_queue_on(&cpu_rq(cpu)->lottery.work, cpu);
 }
 
-/* Decide again at the next tick. Under lottery_loans_lock; @rq is locked. */
+/* Let the timer fire a tick later, unless it will before. The rq is locked. */
+static void lottery_start_retry(struct lottery_rq *lrq)
+{
+	if (!hrtimer_is_queued(&lrq->retry))
+		hrtimer_start(&lrq->retry, ns_to_ktime(TICK_NSEC), HRTIMER_MODE_REL_HARD);
+}
+
+/* Decide again a tick later. Under lottery_loans_lock; @rq is locked. */
 static void lottery_put_off(struct rq *rq, struct lottery_loan *loan)
 {
+	struct lottery_rq *lrq = &rq->lottery;
+
 	lockdep_assert_rq_held(rq);
 	lockdep_assert_held(&lottery_loans_lock);
 
 	loan->cpu = cpu_of(rq);
 	loan->state = LOTTERY_LOAN_LATER;
-	list_add_tail(&loan->link, &rq->lottery.later);
+	list_add_tail(&loan->link, &lrq->later);
+	lottery_start_retry(lrq);
 }
 
 /* To the CPU of a borrower that is awake. Under lottery_loans_lock; @rq is locked. */
@@ -181,6 +196,12 @@ static void lottery_park(struct rq *rq, struct lottery_loan *loan,
 	}
 	if (READ_ONCE(borrower->__state) == TASK_DEAD) {
 		loan->state = LOTTERY_LOAN_AT_REST;
+	} else if (READ_ONCE(borrower->__state) == TASK_WAKING) {
+		/* Its CPU queues it without its pi_lock, and mostly before it reads the mail. */
+		if (task_cpu(borrower) == cpu_of(rq))
+			lottery_put_off(rq, loan);
+		else
+			lottery_follow(rq, loan, task_cpu(borrower));
 	} else if (lottery_is_asleep(borrower)) {
 		loan->state = LOTTERY_LOAN_PARKED;
 		list_add_tail(&loan->link, &borrower->lottery.parked);
@@ -281,11 +302,15 @@ struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e)
 void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool)
 {
 	struct lottery_loan *loan;
+	struct lottery_entry *e;
 
 	lockdep_assert_rq_held(rq);
 
 	while (pool->nr) {
-		loan = lottery_loan_of(lottery_rbtree_draw(pool, 0));
+		e = lottery_rbtree_draw(pool, 0);
+		if (WARN_ON_ONCE(e->kind != LOTTERY_LOAN))
+			return;
+		loan = lottery_loan_of(e);
 		scoped_guard(raw_spinlock, &lottery_loans_lock) {
 			lottery_hold(rq, loan);
 			lottery_put_off(rq, loan);
@@ -293,7 +318,14 @@ void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool)
 	}
 }
 
-/* A lender blocks or wakes up: update the loan. Its rq is locked. */
+/* Does its lender, whose rq is locked, lend other tickets than those in the pool? */
+static bool lottery_is_stale(const struct lottery_loan *loan)
+{
+	return lottery_pooled(loan) != loan->owned ||
+	       loan->crq != lottery_crq_of(cpu_rq(loan->cpu), loan->lender);
+}
+
+/* A lender blocks, changes or wakes up: update the loan. Its rq is locked. */
 static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool active)
 {
 	bool held = false;
@@ -308,10 +340,12 @@ static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool ac
 			}
 			break;
 		case LOTTERY_LOAN_POOL:
+			if (active && !lottery_is_stale(loan))
+				break;
 			if (loan->cpu == cpu_of(rq)) {
 				lottery_hold(rq, loan);
 				held = true;
-			} else if (!active) {
+			} else {
 				list_del_init(&loan->link);
 				lottery_send(loan, loan->cpu, LOTTERY_LOAN_RECALL);
 			}
@@ -334,21 +368,17 @@ static void lottery_set_active(struct rq *rq, struct lottery_loan *loan, bool ac
 		lottery_settle(rq, loan);
 }
 
-/* See lottery_lend(). */
-void __lottery_lend(struct rq *rq, struct task_struct *p)
+static void lottery_lend_to_owner(struct rq *rq, struct task_struct *p)
 {
+	WRITE_ONCE(p->lottery.loan.owned, lottery_task_tickets(p));
+	lottery_set_active(rq, &p->lottery.loan, true);
+}
+
+static void lottery_lend_to_named(struct rq *rq, struct task_struct *p)
+{
+	u64 own = lottery_task_tickets(p), part, sum = 0;
 	struct lottery_loan *loan;
-	u64 own, part, sum = 0;
 
-	if (p->lottery.exits)
-		return;
-
-	own = lottery_task_tickets(p);
-	if (lottery_is_locked_out(p)) {
-		WRITE_ONCE(p->lottery.loan.owned, own);
-		lottery_set_active(rq, &p->lottery.loan, true);
-		return;
-	}
 	list_for_each_entry(loan, &p->lottery.loans, own)
 		if (!loan->over)
 			sum += loan->tickets ?: own;
@@ -361,6 +391,35 @@ void __lottery_lend(struct rq *rq, struct task_struct *p)
 			part = div64_u64(part * own, sum) ?: 1;
 		WRITE_ONCE(loan->owned, part);
 		lottery_set_active(rq, loan, true);
+	}
+}
+
+/* See lottery_lend(). */
+void __lottery_lend(struct rq *rq, struct task_struct *p)
+{
+	if (p->lottery.exits)
+		return;
+	if (lottery_is_locked_out(p))
+		lottery_lend_to_owner(rq, p);
+	else
+		lottery_lend_to_named(rq, p);
+}
+
+/* See lottery_lend_again(). */
+void __lottery_lend_again(struct rq *rq, struct task_struct *p)
+{
+	struct lottery_loan *loan;
+
+	if (p->lottery.loan.active) {
+		lottery_lend_to_owner(rq, p);
+		return;
+	}
+	/* All of them are active, or none. */
+	list_for_each_entry(loan, &p->lottery.loans, own) {
+		if (loan->active) {
+			lottery_lend_to_named(rq, p);
+			return;
+		}
 	}
 }
 
@@ -379,24 +438,25 @@ void __lottery_take_back(struct rq *rq, struct task_struct *p)
 	}
 }
 
-/* Read up to LOTTERY_LETTERS letters. @rq is locked. Returns whether there are more. */
-static bool lottery_receive(struct rq *rq)
+/*
+ * Decide about up to LOTTERY_LETTERS of the loans on @list. @rq is locked. Returns whether
+ * there are more.
+ */
+static bool lottery_receive(struct rq *rq, struct list_head *list)
 {
-	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_loan *loan;
 	int left = LOTTERY_LETTERS;
 
 	while (left--) {
 		scoped_guard(raw_spinlock, &lottery_loans_lock) {
-			loan = list_first_entry_or_null(&lrq->mail, struct lottery_loan,
-							link);
+			loan = list_first_entry_or_null(list, struct lottery_loan, link);
 			if (!loan)
 				return false;
 			lottery_hold(rq, loan);
 		}
 		lottery_settle(rq, loan);
 	}
-	return !list_empty(&lrq->mail);
+	return !list_empty(list);
 }
 
 /* A fair task that has got tickets need not wait for other fair ones. */
@@ -416,10 +476,32 @@ static void lottery_mail_work(struct irq_work *work)
 
 	rq_lock(rq, &rf);
 	update_rq_clock(rq);
-	if (lottery_receive(rq))
+	if (lottery_receive(rq, &rq->lottery.mail))
 		irq_work_queue(work);
 	lottery_resched_fair(rq);
 	rq_unlock(rq, &rf);
+}
+
+/* Those that are put off again go to the end of the list. */
+static enum hrtimer_restart lottery_retry_later(struct hrtimer *timer)
+{
+	struct rq *rq = container_of(timer, struct rq, lottery.retry);
+	struct list_head *later = &rq->lottery.later;
+	struct rq_flags rf;
+	LIST_HEAD(now);
+
+	rq_lock(rq, &rf);
+	update_rq_clock(rq);
+	scoped_guard(raw_spinlock, &lottery_loans_lock)
+		list_splice_init(later, &now);
+	lottery_receive(rq, &now);
+	scoped_guard(raw_spinlock, &lottery_loans_lock)
+		list_splice(&now, later);
+	if (!list_empty(later))
+		lottery_start_retry(&rq->lottery);
+	lottery_resched_fair(rq);
+	rq_unlock(rq, &rf);
+	return HRTIMER_NORESTART;
 }
 
 /* Make a loan of @lender's tickets, at rest. */
@@ -439,6 +521,7 @@ void init_lottery_loans(struct lottery_rq *lrq)
 	INIT_LIST_HEAD(&lrq->mail);
 	INIT_LIST_HEAD(&lrq->later);
 	lrq->work = IRQ_WORK_INIT_HARD(lottery_mail_work);
+	hrtimer_setup(&lrq->retry, lottery_retry_later, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 }
 
 /*
@@ -449,17 +532,6 @@ static void lottery_retry(struct rq *rq, struct list_head *list)
 {
 	list_splice_tail_init(list, &rq->lottery.mail);
 	irq_work_queue_on(&rq->lottery.work, cpu_of(rq));
-}
-
-/* Decide again about the loans that waited for a tick; the rq is locked. */
-void lottery_loans_retry(struct rq *rq)
-{
-	if (list_empty(&rq->lottery.later))
-		return;
-
-	raw_spin_lock(&lottery_loans_lock);
-	lottery_retry(rq, &rq->lottery.later);
-	raw_spin_unlock(&lottery_loans_lock);
 }
 
 /* A task with loans on its list has woken up or moved, and is queued on @rq, which is locked. */

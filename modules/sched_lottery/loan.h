@@ -57,8 +57,8 @@ void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
 bool lottery_can_host(struct rq *rq, struct task_struct *p);
 struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
 void __lottery_lend(struct rq *rq, struct task_struct *p);
+void __lottery_lend_again(struct rq *rq, struct task_struct *p);
 void __lottery_take_back(struct rq *rq, struct task_struct *p);
-void lottery_loans_retry(struct rq *rq);
 void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool);
 void rq_online_lottery(struct rq *rq);
 void rq_offline_lottery(struct rq *rq);
@@ -79,6 +79,13 @@ static inline void lottery_lend(struct rq *rq, struct task_struct *p)
 	if ((lottery_is_locked_out(p) || !list_empty(&p->lottery.loans)) &&
 	    static_branch_likely(&lottery_transfers))
 		__lottery_lend(rq, p);
+}
+
+/* The tickets of a task may be others, or of another currency. The clock is up to date. */
+static inline void lottery_lend_again(struct rq *rq, struct task_struct *p)
+{
+	if (p->lottery.loan.active || !list_empty(&p->lottery.loans))
+		__lottery_lend_again(rq, p);
 }
 
 /* A task wakes up, or leaves the class: end its loans. The clock is up to date. */

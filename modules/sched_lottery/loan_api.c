@@ -174,11 +174,13 @@ int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4
 	}
 }
 
-/* The caller exits, and stops lending. */
+/* The caller exits: it stops lending, and leaves the currency of its process. */
 void sched_lottery_exit(struct task_struct *p)
 {
 	scoped_guard(task_rq_lock, p)
 		p->lottery.exits = true;
+	if (p->signal->lottery)
+		lottery_requeue(p);
 	lottery_end_loans(NULL, true);
 	lottery_loan_wait(&p->lottery.loan);
 }

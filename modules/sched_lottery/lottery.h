@@ -3,6 +3,7 @@
 #ifndef _SCHED_LOTTERY_H
 #define _SCHED_LOTTERY_H
 
+#include <linux/hrtimer_types.h>
 #include <linux/irq_work_types.h>
 #include <linux/jump_label.h>
 #include <linux/jiffies.h>
@@ -95,7 +96,9 @@ struct lottery_account {
  * @lent: the loans that are in a pool here, see loan.c
  * @currencies: those that have tasks or loans here, see currency.c
  * @mail: loans that others have sent
- * @later: loans to decide about at a tick
+ * @later: loans to decide about when @retry fires
+ * @retry: a timer that is on while @later is not empty; on any CPU, since this one may be
+ *	idle, without ticks, or offline
  * @work: reads the mail
  * @closed: the CPU is not in a root domain; it gets no mail
  * @lotteries: draws since boot
@@ -128,6 +131,7 @@ struct lottery_rq {
 	struct list_head currencies;
 	struct list_head mail;
 	struct list_head later;
+	struct hrtimer retry;
 	struct irq_work work;
 	u64 lotteries;
 	u64 point;

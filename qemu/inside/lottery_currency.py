@@ -247,8 +247,19 @@ def what_comes_out(case: Case) -> None:
         w.expect_tickets(2100)
 
 
+def what_is_lent_comes_out(case: Case) -> None:
+    """The same of a loan: its lender sleeps outside of the currency."""
+    with scene(case, 100, 100) as (w, _):
+        inside, outside = w
+        join(inside.pid, TICKETS_MAX)
+        inside.lend(outside)
+        w.expect_tickets(200)
+        cgroup.move(cgroup.ROOT, inside.pid)
+        w.expect_tickets(1124)
+
+
 def a_group_with_a_loan_goes(case: Case) -> None:
-    """A loan is left behind in a group that goes away, and does not win before."""
+    """A loan leaves a group that goes away with its lender, before it wins."""
     with scene(case, 100, 300) as (w, group):
         inside, outside = w
         inside.lend(outside)
@@ -256,8 +267,8 @@ def a_group_with_a_loan_goes(case: Case) -> None:
         cgroup.back(group, 1)
         join(outside.pid, TICKETS_MAX)
         cgroup.move(cgroup.ROOT, inside.pid)
-        cgroup.remove(group)
         w.expect_tickets(TICKETS_MAX + 100)
+        cgroup.remove(group)
         w.expect_share(outside, 1)
 
 
@@ -393,6 +404,7 @@ GROUPS: Tests = {
         "the same around a currency": around_one,
         "tasks move in and out": tasks_move,
         "what was given inside is less outside": what_comes_out,
+        "what is lent inside is less outside": what_is_lent_comes_out,
         "a group with a loan goes": a_group_with_a_loan_goes,
     },
     "processes": {

@@ -28,6 +28,8 @@ FLOOR_S = 4.0
 FLOOR_MIN = 0.04
 """Of 5 %; without its part it has none."""
 SIZE = ctypes.sizeof(Loan)
+NICE_0, NICE_5 = 1024, 335
+"""The tickets of a task without any of its own."""
 
 
 def refused_arguments(case: Case) -> None:
@@ -165,13 +167,30 @@ def along_a_chain(case: Case) -> None:
 
 
 def in_a_circle(case: Case) -> None:
-    """A circle ends: no task can use the tickets, and the search for one ends."""
+    """No task can use the tickets, and the search for one ends; until one of them wakes up."""
     with served(case, 100, 100, 200, 200) as w:
         _, server, lender, second = w
         lender.lend(second)
         second.lend(lender)
         w.expect_tickets(200)
         w.expect_share(server, 1 / 2)
+        second.spin()
+        w.expect_tickets(600)
+        w.expect_share(second, 4 / 6)
+
+
+def in_a_larger_circle(case: Case) -> None:
+    """The CPU of the lender is idle when another task of the circle wakes up."""
+    with Workers(case, 100, 100, 200) as w:
+        first, second, lender = w
+        os.sched_setaffinity(lender.pid, {Workers.other_cpu or 0})
+        first.lend(second)
+        second.lend(lender)
+        lender.lend(first)
+        w.run(0.1)
+        w.expect_tickets(0)
+        second.spin()
+        w.expect_tickets(400)
 
 
 def to_a_sleeper(case: Case) -> None:
@@ -322,6 +341,32 @@ def lent(case: Case, flags: int = LOAN_KEEP, timeout_ns: int = 0) -> Iterator[Wo
         yield w
 
 
+def lender_changes(case: Case) -> None:
+    """Its loan does as well, though it sleeps."""
+    with lent(case) as w:
+        _, server, lender = w
+        sched.join(lender.pid, 500)
+        w.expect_tickets(700)
+        w.expect_share(server, 6 / 7)
+        sched.join(lender.pid, 0)
+        w.expect_tickets(200 + NICE_0)
+        os.setpriority(os.PRIO_PROCESS, lender.pid, 5)
+        w.expect_tickets(200 + NICE_5)
+
+
+def lender_is_boosted(case: Case) -> None:
+    """It lends again when the real-time task that waits for it has gone."""
+    with owned_mutex(case, 100, 100, 200, 0, sleeps=True) as w:
+        _, owner, waiter, impatient = w
+        waiter.act("lock", w.mutex[1], spins=False)
+        waiter.wait_for(w.mutex[0])
+        sched.set_policy(impatient.pid, os.SCHED_FIFO, 1)
+        impatient.wait_for(w.mutex[1])
+        impatient.end()
+        owner.spin()
+        w.expect_tickets(400)
+
+
 def at_a_wakeup(case: Case) -> None:
     with lent(case, 0) as w:
         _, server, lender = w
@@ -400,6 +445,7 @@ GROUPS: Tests = {
         "to several": to_several,
         "along a chain": along_a_chain,
         "in a circle": in_a_circle,
+        "in a larger circle": in_a_larger_circle,
         "to a sleeper": to_a_sleeper,
         "to another CPU": to_another_cpu,
     },
@@ -412,6 +458,10 @@ GROUPS: Tests = {
         "the owner sleeps": owner_sleeps,
         "inversion": inversion,
         "inversion without transfers": switched_off,
+    },
+    "changes": {
+        "the lender's tickets": lender_changes,
+        "the lender's class": lender_is_boosted,
     },
     "ends": {
         "at a wake-up": at_a_wakeup,

@@ -4,6 +4,9 @@
 #include <kunit/test.h>
 #include <linux/mmu_context.h>
 
+#include <linux/lottery/mutex.h>
+
+#include "../locking/rtmutex_common.h"
 #include "lottery/loan.h"
 
 /* Two tasks: one is queued, the other has blocked but is still on its CPU. */
@@ -51,6 +54,10 @@ static struct task_struct *class_task(struct kunit *test, unsigned int tickets)
 
 static void class_exit(struct kunit *test)
 {
+	struct class_fixture *f = test->priv;
+
+	if (f)
+		hrtimer_cancel(&f->rq->lottery.retry);
 	lottery_unreserve();
 }
 
@@ -366,6 +373,80 @@ static void class_sleeper_wins_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->queued->lottery.parked));
 }
 
+/* The state of the blocked task's loan to the owner of what it is blocked on, once it lends. */
+static int class_lent(struct class_fixture *f)
+{
+	unsigned long flags;
+	int state;
+
+	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	lottery_lend(f->rq, f->blocked);
+	state = f->blocked->lottery.loan.state;
+	lottery_take_back(f->rq, f->blocked);
+	raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
+	return state;
+}
+
+/* The winner of a mutex owns it before it is awake, and still waits for it. */
+static void class_winner_borrows(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct lottery_mutex m = { .owner = f->queued };
+
+	f->queued->lottery.waits_on = &m;
+	f->blocked->lottery.waits_on = &m;
+	f->queued->on_rq = 0;
+	KUNIT_EXPECT_EQ(test, class_lent(f), LOTTERY_LOAN_PARKED);
+	f->queued->on_rq = TASK_ON_RQ_QUEUED;
+	KUNIT_EXPECT_EQ(test, class_lent(f), LOTTERY_LOAN_POOL);
+	f->blocked->lottery.waits_on = NULL;
+}
+
+/* Its CPU wakes a task without its pi_lock: a loan that waits for it could be missed. */
+static void class_waking_gets_mail(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct lottery_mutex m = { .owner = f->queued };
+	int state;
+
+	f->blocked->lottery.waits_on = &m;
+	f->queued->on_rq = 0;
+	WRITE_ONCE(f->queued->__state, TASK_WAKING);
+	/* The mail is taken back before this CPU reads it. */
+	preempt_disable();
+	__set_task_cpu(f->queued, smp_processor_id());
+	state = class_lent(f);
+	preempt_enable();
+	KUNIT_EXPECT_NE(test, state, LOTTERY_LOAN_AT_REST);
+	KUNIT_EXPECT_NE(test, state, LOTTERY_LOAN_PARKED);
+	f->blocked->lottery.waits_on = NULL;
+}
+
+#ifdef CONFIG_RT_MUTEXES
+/* A lock is between two owners: the first of its waiters is about to have it. */
+static void class_first_waiter_borrows(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct rt_mutex_base lock;
+	struct rt_mutex_waiter first = { .task = f->queued, .lock = &lock };
+	struct rt_mutex_waiter second = { .task = f->blocked, .lock = &lock };
+
+	rt_mutex_base_init(&lock);
+	f->queued->on_rq = TASK_ON_RQ_QUEUED;
+	f->blocked->pi_blocked_on = &second;
+	KUNIT_EXPECT_EQ(test, class_lent(f), LOTTERY_LOAN_LATER);
+	rb_link_node(&first.tree.entry, NULL, &lock.waiters.rb_root.rb_node);
+	rb_insert_color_cached(&first.tree.entry, &lock.waiters, true);
+	KUNIT_EXPECT_EQ(test, class_lent(f), LOTTERY_LOAN_POOL);
+	f->blocked->pi_blocked_on = NULL;
+}
+#else
+static void class_first_waiter_borrows(struct kunit *test)
+{
+	kunit_skip(test, "needs CONFIG_RT_MUTEXES");
+}
+#endif
+
 /* A pool has room for what tasks lend, and not for more. */
 static void class_loans_wait_for_room(struct kunit *test)
 {
@@ -390,6 +471,9 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_compensation_is_spent),
 	KUNIT_CASE(class_blocked_lends),
 	KUNIT_CASE(class_sleeper_wins_nothing),
+	KUNIT_CASE(class_winner_borrows),
+	KUNIT_CASE(class_waking_gets_mail),
+	KUNIT_CASE(class_first_waiter_borrows),
 	KUNIT_CASE(class_loans_wait_for_room),
 	{}
 };

@@ -6,7 +6,7 @@
 #include <linux/prandom.h>
 #include <linux/sched/signal.h>
 
-#include "lottery/class.h"
+#include "lottery/loan.h"
 
 #define CURRENCIES	3
 #define TASKS		12
@@ -88,6 +88,8 @@ static void currency_exit(struct kunit *test)
 			currency_dequeue(f->rq, f->task[i]);
 	for (i = CURRENCIES; f && i--;)
 		lottery_put_currency(f->c[i]);
+	if (f && f->rq)
+		hrtimer_cancel(&f->rq->lottery.retry);
 	lottery_unreserve();
 }
 
@@ -299,12 +301,51 @@ static void currency_inside_and_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lottery_task_tickets(p), LOTTERY_TICKETS_MAX);
 }
 
+/* A loan is left behind in a currency that has no member: it leaves that. */
+static void currency_evicts_loans(struct kunit *test)
+{
+	struct currency_fixture *f = test->priv;
+	struct task_struct *lender = f->task[0], *borrower = f->task[TASKS - 1];
+	struct lottery_loan *loan = kunit_kzalloc(test, sizeof(*loan), GFP_KERNEL);
+	struct lottery_pool *pool = &crq_of(f, where[0])->pool;
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, loan);
+	currency_enqueue(f->rq, borrower);
+	init_lottery_loan(loan, lender);
+	loan->to = borrower;
+	list_add_tail(&loan->own, &lender->lottery.loans);
+	raw_spin_lock_irqsave(&f->rq->__lock, flags);
+	lottery_lend(f->rq, lender);
+	KUNIT_EXPECT_EQ(test, pool->nr, 1);
+	lottery_evict_loans(f->rq, pool);
+	KUNIT_EXPECT_EQ(test, pool->nr, 0);
+	KUNIT_EXPECT_EQ(test, loan->state, LOTTERY_LOAN_LATER);
+	lottery_take_back(f->rq, lender);
+	raw_spin_unlock_irqrestore(&f->rq->__lock, flags);
+}
+
+/* A thread that exits is not found by a walk: it is in the currency of its process no more. */
+static void currency_is_left_at_exit(struct kunit *test)
+{
+	struct currency_fixture *f = test->priv;
+	struct task_struct *p = f->task[0];
+
+	rcu_read_lock();
+	KUNIT_EXPECT_PTR_EQ(test, lottery_currency_of(p), f->c[where[0]]);
+	p->lottery.exits = true;
+	KUNIT_EXPECT_NULL(test, lottery_currency_of(p));
+	rcu_read_unlock();
+}
+
 static struct kunit_case currency_cases[] = {
 	KUNIT_CASE(currency_conserves),
 	KUNIT_CASE(currency_is_drawn),
 	KUNIT_CASE(currency_is_backed_anew),
 	KUNIT_CASE(currency_of_little_value),
 	KUNIT_CASE(currency_inside_and_outside),
+	KUNIT_CASE(currency_evicts_loans),
+	KUNIT_CASE(currency_is_left_at_exit),
 	{}
 };
 
