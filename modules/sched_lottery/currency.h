@@ -99,6 +99,7 @@ int lottery_process_currency(unsigned long tickets);
 
 /* check.c */
 void __lottery_check(struct rq *rq);
+void lottery_check_machine(void);
 
 static inline void lottery_check(struct rq *rq)
 {

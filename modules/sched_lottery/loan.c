@@ -60,7 +60,7 @@
 /* Letters that are read, or loans decided about again, under the rq lock at a time. */
 #define LOTTERY_LETTERS	16
 
-static DEFINE_RAW_SPINLOCK(lottery_loans_lock);
+DEFINE_RAW_SPINLOCK(lottery_loans_lock);
 
 static struct lottery_loan *lottery_loan_of(struct lottery_entry *e)
 {

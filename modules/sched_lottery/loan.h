@@ -52,6 +52,7 @@ static inline unsigned int lottery_pooled(const struct lottery_loan *loan)
 bool lottery_has_room_to_lend(const struct lottery_rq *lrq);
 
 /* loan.c */
+extern raw_spinlock_t lottery_loans_lock;
 void init_lottery_loans(struct lottery_rq *lrq);
 void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
 bool lottery_can_host(struct rq *rq, struct task_struct *p);

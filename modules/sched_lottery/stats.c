@@ -62,6 +62,8 @@ static int lottery_show(struct seq_file *m, void *unused)
 	bool stats = static_key_enabled(&lottery_stats_enabled);
 	int cpu;
 
+	if (IS_ENABLED(CONFIG_SCHED_LOTTERY_DEBUG))
+		lottery_check_machine();
 	seq_printf(m, "version %d\n", LOTTERY_PROC_VERSION);
 	seq_printf(m, "tick_ns %lu\n", TICK_NSEC);
 	seq_printf(m, "stats %d\n", stats);
