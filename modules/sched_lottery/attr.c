@@ -41,16 +41,9 @@ int lottery_check_attr(int policy, const struct sched_attr *attr)
 	return 0;
 }
 
-/* The currency of a task's tickets: a pointer to compare, which may be stale. */
-void *lottery_issuer(struct task_struct *p)
-{
-	guard(rcu)();
-	return lottery_currency_of(p);
-}
-
 /**
  * lottery_may_set() - may a task have these tickets without a privilege?
- * @p: the task, not locked. It may move to another currency, see lottery_issuer().
+ * @p: the task. Unless it is locked, its tickets and its currency may change.
  * @attr: the request, checked
  *
  * Return: whether @p is a lottery task and has no more tickets afterwards, or more at the

@@ -151,12 +151,11 @@ static void lottery_check_locked(void)
 	struct task_struct *g, *p;
 	int cpu;
 
+	guard(rcu)();
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&lottery_found, cpu), 0, sizeof(struct lottery_found));
-	rcu_read_lock();
 	for_each_process_thread(g, p)
 		lottery_check_task(p);
-	rcu_read_unlock();
 	for_each_possible_cpu(cpu)
 		lottery_check_cpu(cpu_rq(cpu), per_cpu_ptr(&lottery_found, cpu));
 }

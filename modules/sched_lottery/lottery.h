@@ -209,7 +209,6 @@ void init_lottery_task(struct task_struct *p);
 u64 lottery_random_below(struct rnd_state *rnd, u64 total);
 
 /* attr.c APIs: */
-void *lottery_issuer(struct task_struct *p);
 bool lottery_may_set(struct task_struct *p, const struct sched_attr *attr);
 int lottery_check_attr(int policy, const struct sched_attr *attr);
 bool lottery_attr_changed(struct task_struct *p, const struct sched_attr *attr);

@@ -14,6 +14,7 @@ import ctypes
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from errno import EACCES, EINVAL, ENOSYS, EPERM
@@ -28,6 +29,8 @@ from inside.task import Task, released, shared, stat, wait_until
 
 SYSRQ = "/proc/sysrq-trigger"
 POISON = 0xA5
+LOWERINGS = 1500
+"""Of a task's tickets, while it asks for more: some come in the midst of its call."""
 WEIGHTS = {-20: 88761, 0: 1024, 5: 335, 10: 110, 19: 15}
 """The tickets of a task that was given none: the kernel's weight of its nice value."""
 
@@ -283,6 +286,30 @@ def lotteries_are_held(case: Case) -> None:
         case.expect(wait_until(lambda: line().lotteries >= before + 20), "no 20 lotteries")
 
 
+def keep_asking(tickets: int) -> None:
+    """Ask for them again and again, as an unprivileged task."""
+    calls.drop_user()
+    calls.signal_at_death_of_parent(signal.SIGKILL)
+    wanted = attr(tickets=tickets)
+    while True:
+        with suppress(PermissionError):
+            set_attr(0, wanted)
+
+
+def lower_tickets_last(case: Case) -> None:
+    """A request that was allowed before they were lowered must not be stored afterwards."""
+    restored = 0
+    with Task(partial(keep_asking, 500)) as task:
+        task.release()
+        for turn in range(LOWERINGS):
+            join(task.pid, 500)
+            time.sleep((300 + turn % 100) * 1e-6)
+            join(task.pid, 10)
+            time.sleep(300e-6)
+            restored += get_attr(task.pid).tickets != 10
+    case.equal(restored, 0, f"of {LOWERINGS} times it got 500 tickets back")
+
+
 class Shared(ctypes.Structure):
     """What the owner of a mutex, a waiter for it and the test tell each other."""
 
@@ -387,6 +414,7 @@ def effects(sysrq: int) -> Tests:
         "a change of tickets alone takes effect": steps(
             *(to(attr(tickets=n)) for n in (600, 1, sched.TICKETS_MAX, 599)), awake=True
         ),
+        "lower tickets last, whatever the task asks for": lower_tickets_last,
         "a change of the quantum alone takes effect": steps(
             *(to(attr(tickets=10, runtime=n * 10 * MS)) for n in (1, 2, 3)), awake=True
         ),
