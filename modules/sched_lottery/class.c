@@ -161,7 +161,7 @@ static u64 lottery_effective(const struct task_struct *p)
  * @rq: its run queue, locked
  * @p: a queued task of the class, which has won or was chosen for its cookie
  *
- * It gets the whole quantum, and its compensation tickets are spent.
+ * It gets the whole quantum, see lottery_new_turn(), and its compensation tickets are spent.
  */
 void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 {
@@ -171,7 +171,7 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 
 	lrq->holder = p;
 	lrq->lent_turn = false;
-	p->lottery.turn_left = lottery_quantum(p);
+	lottery_new_turn(p);
 	if (p->lottery.used) {
 		p->lottery.used = 0;
 		lottery_set_parts(rq, p->lottery.crq, &p->lottery.entry,
@@ -247,16 +247,19 @@ static void lottery_update_load_avg(struct rq *rq, int running)
 }
 
 /*
- * The part of its turn that the holder has used, if it ends the turn now. The rest of a
- * turn that a loan has won is lost.
+ * The part of its turn that the holder has used, if it ends the turn now, and what its last
+ * turn was too long. The rest of a turn that a loan has won is lost.
  */
 static void lottery_give_back(struct rq *rq, struct task_struct *p)
 {
+	s64 ran = p->se.sum_exec_runtime - p->se.prev_sum_exec_runtime;
 	s64 left = p->lottery.turn_left;
 
-	if (left > 0 && !rq->lottery.lent_turn &&
-	    static_branch_likely(&lottery_compensation))
-		p->lottery.used = max_t(s64, lottery_quantum(p) - left, 1);
+	if (left <= 0)
+		return;
+	if (!rq->lottery.lent_turn && static_branch_likely(&lottery_compensation))
+		p->lottery.used = max3((s64)lottery_quantum(p) - left, ran, 1LL);
+	p->lottery.turn_left = 0;
 }
 
 /* The value of a currency's tickets changes while they are here. */

@@ -90,7 +90,26 @@ static inline bool lottery_turn_over(const struct task_struct *p)
 	s64 left = p->lottery.turn_left;
 
 	return left <= 0 ||
-	       (left <= TICK_NSEC / 2 && left < (s64)lottery_quantum(p));
+	       (left <= TICK_NSEC / 2 &&
+		p->se.sum_exec_runtime != p->se.prev_sum_exec_runtime);
+}
+
+/**
+ * lottery_new_turn() - the length of a turn that begins
+ * @p: the task that has won
+ *
+ * A tick ends a turn up to half of one too early or too late: the next turn is longer or
+ * shorter by as much. So a task that begins its turns in the midst of ticks gains nothing.
+ */
+static inline void lottery_new_turn(struct task_struct *p)
+{
+	const s64 most = TICK_NSEC / 2;
+	s64 rest = p->lottery.turn_left;
+
+	/* A turn that was given up has another rest. */
+	rest = rest > most ? 0 : max(rest, -most);
+	p->lottery.turn_left = max_t(s64, lottery_quantum(p) + rest, 1);
+	p->se.prev_sum_exec_runtime = p->se.sum_exec_runtime;
 }
 
 /**

@@ -28,7 +28,7 @@ void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p)
 
 	if (task_on_lottery(p)) {
 		lrq->holder = p;
-		p->lottery.turn_left = lottery_quantum(p);
+		lottery_new_turn(p);
 	} else {
 		lrq->holder = NULL;
 		lrq->guest = p;

@@ -243,8 +243,58 @@ static void class_turns_end_at_the_nearest_tick(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		f->queued->lottery.quantum = cases[i].quantum;
 		f->queued->lottery.turn_left = cases[i].left;
+		f->queued->se.sum_exec_runtime = cases[i].quantum - cases[i].left;
 		KUNIT_EXPECT_EQ_MSG(test, lottery_turn_over(f->queued),
 				    cases[i].over, "case %d", i);
+	}
+}
+
+/* What the last turn was too long or short, this one is too short or long. */
+static void class_rest_is_carried(struct kunit *test)
+{
+	static const struct {
+		u64 quantum;
+		s64 rest;
+		s64 turn;
+	} cases[] = {
+		{ TICK_NSEC, 0, TICK_NSEC },
+		{ TICK_NSEC, -TICK_NSEC / 2, TICK_NSEC - TICK_NSEC / 2 },
+		{ TICK_NSEC, TICK_NSEC / 2, TICK_NSEC + TICK_NSEC / 2 },
+		/* Ticks that came late, and a turn that ended otherwise. */
+		{ TICK_NSEC, -3 * TICK_NSEC, TICK_NSEC - TICK_NSEC / 2 },
+		{ TICK_NSEC, TICK_NSEC / 2 + 1, TICK_NSEC },
+		{ LOTTERY_QUANTUM_MIN, -TICK_NSEC / 2, 1 },
+	};
+	struct class_fixture *f = test->priv;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		f->queued->lottery.quantum = cases[i].quantum;
+		f->queued->lottery.turn_left = cases[i].rest;
+		lottery_new_turn(f->queued);
+		KUNIT_EXPECT_EQ_MSG(test, f->queued->lottery.turn_left,
+				    cases[i].turn, "case %d", i);
+		KUNIT_EXPECT_FALSE(test, lottery_turn_over(f->queued));
+	}
+}
+
+/* A task that sleeps after a part of such a turn is compensated for no more than its due. */
+static void class_rest_is_charged(struct kunit *test)
+{
+	const s64 ran = TICK_NSEC / 5, half = TICK_NSEC / 2;
+	struct class_fixture *f = test->priv;
+	struct task_struct *p = f->queued;
+	int i;
+
+	for (i = -1; i <= 1; i++) {
+		p->lottery.turn_left = i * half;
+		KUNIT_ASSERT_PTR_EQ(test, class_pick(f->rq), p);
+		p->lottery.turn_left -= ran;
+		p->se.sum_exec_runtime += ran;
+		class_dequeue(f->rq, p, DEQUEUE_SLEEP);
+		KUNIT_EXPECT_EQ(test, p->lottery.used, i < 0 ? ran + half : ran);
+		KUNIT_EXPECT_EQ(test, p->lottery.turn_left, 0);
+		class_enqueue(f->rq, p, ENQUEUE_WAKEUP);
 	}
 }
 
@@ -467,6 +517,8 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_newcomer_has_no_turn),
 	KUNIT_CASE(class_picks_twice),
 	KUNIT_CASE(class_turns_end_at_the_nearest_tick),
+	KUNIT_CASE(class_rest_is_carried),
+	KUNIT_CASE(class_rest_is_charged),
 	KUNIT_CASE(class_compensates),
 	KUNIT_CASE(class_compensation_is_spent),
 	KUNIT_CASE(class_blocked_lends),
