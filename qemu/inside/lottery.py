@@ -15,6 +15,8 @@ from inside.task import Task, spin, wait_until
 PROC = "/proc/sched_lottery"
 SYSCTLS = "/proc/sys/kernel/sched_lottery_"
 POOLS = ("list", "rbtree", "sums")
+WEIGHTS = {-20: 88761, 0: 1024, 5: 335, 10: 110, 19: 15}
+"""The tickets of a task that was given none: the kernel's weight of its nice value."""
 _OPS = [f"{op}_{what}" for op in ("enqueue", "dequeue", "draw") for what in ("count", "ns")]
 _HEAD = re.compile(r"version 1\ntick_ns ([1-9]\d*)\nstats ([01])\n")
 _PLAIN = r"cpu (\d+) pool (\S+) tasks (\d+) tickets (\d+) lotteries (\d+)"

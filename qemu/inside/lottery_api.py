@@ -31,8 +31,6 @@ SYSRQ = "/proc/sysrq-trigger"
 POISON = 0xA5
 LOWERINGS = 1500
 """Of a task's tickets, while it asks for more: some come in the midst of its call."""
-WEIGHTS = {-20: 88761, 0: 1024, 5: 335, 10: 110, 19: 15}
-"""The tickets of a task that was given none: the kernel's weight of its nice value."""
 
 
 def renice(pid: int, nice: int) -> None:
@@ -66,7 +64,7 @@ def steps(*plan: Step, owned: int | None = None, quantum_ns: int = 0, awake: boo
                     used = lottery.in_ticks(wanted.runtime)
                     case.equal(sched.rr_interval_ns(s.pid), used, "sched_rr_get_interval")
                 if awake:
-                    derived = WEIGHTS[wanted.nice] if wanted.policy == LOTTERY else 0
+                    derived = lottery.WEIGHTS[wanted.nice] if wanted.policy == LOTTERY else 0
                     s.expect_in_pool(case, wanted.tickets or derived)
 
     return test

@@ -28,8 +28,6 @@ FLOOR_S = 4.0
 FLOOR_MIN = 0.04
 """Of 5 %; without its part it has none."""
 SIZE = ctypes.sizeof(Loan)
-NICE_0, NICE_5 = 1024, 335
-"""The tickets of a task without any of its own."""
 
 
 def refused_arguments(case: Case) -> None:
@@ -349,9 +347,9 @@ def lender_changes(case: Case) -> None:
         w.expect_tickets(700)
         w.expect_share(server, 6 / 7)
         sched.join(lender.pid, 0)
-        w.expect_tickets(200 + NICE_0)
+        w.expect_tickets(200 + lottery.WEIGHTS[0])
         os.setpriority(os.PRIO_PROCESS, lender.pid, 5)
-        w.expect_tickets(200 + NICE_5)
+        w.expect_tickets(200 + lottery.WEIGHTS[5])
 
 
 def lender_is_boosted(case: Case) -> None:

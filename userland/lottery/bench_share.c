@@ -52,6 +52,7 @@ static struct {
 	u32 tickets[TASKS_MAX];
 	u64 quantum_ask_ns;	/* what the tasks ask for, 0 = default */
 	u64 quantum_ns;		/* what they get */
+	u64 tick_ns;
 	bool low_variance;
 	struct ktap ktap;
 	u64 deadline_ns;	/* for having enough lotteries, where that is judged */
@@ -236,12 +237,10 @@ static bool run_steady(struct window *w)
 static bool run_turns(struct window *w)
 {
 	u64 begin, end, lotteries, look_ns;
-	struct lottery_state state;
 	double quanta, draws_pct;
 	bool good = true;
 
-	lottery_read(&state);
-	look_ns = (u64)(TURNS_LOOK_TICKS * (double)state.tick_ns);
+	look_ns = (u64)(TURNS_LOOK_TICKS * (double)s.tick_ns);
 	lotteries = lottery_count(bench.cpu);
 	begin = now_ns();
 	end = begin + bench.seconds * NSEC_PER_SEC;
@@ -375,16 +374,22 @@ static bool run_sleepwake(struct window *awake)
 	return good;
 }
 
-/* A task that uses a fifth of each turn still gets its share, by more turns. */
-static bool run_yield(struct window *w)
+/* For @quanta at least; the first one's CPU time is judged. */
+static bool pass_and_report_time(struct window *w, double quanta, double most_pct)
 {
 	bool good;
 
-	store64(&w->crew.page->slot[s.count - 1].yield_ns, s.quantum_ns / 5);
-	w->quanta = YIELD_QUANTA;
+	w->quanta = quanta;
 	pass(w, bench.seconds * NSEC_PER_SEC);
 	good = check_tickets(w);
-	return report_time(w, YIELD_PCT) && good;
+	return report_time(w, most_pct) && good;
+}
+
+/* A task that uses a fifth of each turn still gets its share, by more turns. */
+static bool run_yield(struct window *w)
+{
+	store64(&w->crew.page->slot[s.count - 1].yield_ns, s.quantum_ns / 5);
+	return pass_and_report_time(w, YIELD_QUANTA, YIELD_PCT);
 }
 
 /*
@@ -401,13 +406,13 @@ static void spin_past_middle(struct crew_slot *slot, void *arg)
 	spin_a_little();
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &coarse);
 	now = now_ns();
-	if (ns_of(&coarse) != seen && now - looked < s.quantum_ns / 16)
+	if (ns_of(&coarse) != seen && now - looked < s.tick_ns / 16)
 		ticked = now;
 	seen = ns_of(&coarse);
 	looked = now;
-	since = (now - ticked) % s.quantum_ns;
-	if (now - slot->value < s.quantum_ns * 5 / 4 || since < s.quantum_ns / 2 ||
-	    since > s.quantum_ns * 5 / 8)
+	since = (now - ticked) % s.tick_ns;
+	if (now - slot->value < s.tick_ns * 5 / 4 || since < s.tick_ns / 2 ||
+	    since > s.tick_ns * 5 / 8)
 		return;
 	slot->value = now;
 	sched_yield();
@@ -423,12 +428,7 @@ static CREW_FN(hog_until_middle)
 /* A turn that begins in the midst of a tick is no longer than others. */
 static bool run_midtick(struct window *w)
 {
-	bool good;
-
-	w->quanta = MIDTICK_QUANTA;
-	pass(w, bench.seconds * NSEC_PER_SEC);
-	good = check_tickets(w);
-	return report_time(w, MIDTICK_PCT) && good;
+	return pass_and_report_time(w, MIDTICK_QUANTA, MIDTICK_PCT);
 }
 
 /* The tickets are turned round at half time. */
@@ -536,6 +536,7 @@ static int run_share(void)
 		args_ratio(*ratio, LOTTERY_TICKETS_MAX, s.tickets, TASKS_MAX);
 	bench_start(true);
 	lottery_read(&state);
+	s.tick_ns = state.tick_ns;
 	s.quantum_ns = lottery_quantum(&state, s.quantum_ask_ns);
 	if (s.low_variance)
 		lottery_switch("low_variance", true);
