@@ -11,8 +11,8 @@
  *   smallest load;
  * - moves that even out loads, that is, tickets for each unit of the capacity that RT and DL
  *   leave: at a tick, by a CPU with lottery tasks, which pulls from a fuller one and pushes
- *   to an emptier one; by a CPU that goes idle or has lost its last lottery task, which
- *   pulls a waiting one; and by a CPU on which a real-time task takes over, which pushes to
+ *   to one that is free or has no ticks; by a CPU that goes idle or has lost its last
+ *   lottery task, which pulls a waiting one; and by a CPU on which a real-time task takes over, which pushes to
  *   an idle one;
  * - rotation: where loads cannot be even (three equal tasks on two CPUs), the lag of each
  *   task is known, and a CPU whose tasks are ahead of their due takes one from a CPU whose
@@ -439,6 +439,14 @@ void lottery_account_tick(struct rq *rq)
 	lottery_set_waiting(rq, lottery_nr_waits(rq) && !list_empty(&lrq->migratable));
 }
 
+static void lottery_account_survey(struct rq *rq, const struct lottery_survey *s)
+{
+	struct lottery_account *a = &rq->lottery.account;
+
+	a->average = s->average;
+	a->behind -= s->drift / LOTTERY_DRIFT_PART;
+}
+
 /* Called with @rq locked; the lock may be dropped and taken again. */
 static void lottery_rotate_from(struct rq *rq, struct rq *src)
 {
@@ -450,12 +458,34 @@ static void lottery_rotate_from(struct rq *rq, struct rq *src)
 	double_unlock_balance(rq, src);
 }
 
+/*
+ * Do for the CPU without ticks what it would do at one: take from a fuller CPU, or from one
+ * whose tasks are behind. Called with @rq locked; the lock may be dropped and taken again.
+ */
+static int lottery_push_tickless(struct rq *rq, const struct lottery_survey *s)
+{
+	struct rq *dst = s->tickless;
+	int moved;
+
+	double_lock_balance(rq, dst);
+	update_rq_clock(dst);
+	lottery_sched_class.update_curr(dst);
+	lottery_account_survey(dst, s);
+	lottery_account_tick(dst);
+	moved = lottery_even_out(rq, dst, LOTTERY_MOVES);
+	if (!moved)
+		lottery_rotate(rq, dst);
+	double_unlock_balance(rq, dst);
+	return moved;
+}
+
 /* Compare this CPU with the others, every few ticks; the rq is not locked, interrupts are off. */
 void lottery_tick_balance(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_survey survey;
 	struct rq_flags rf;
+	int moved = 0;
 
 	if (!READ_ONCE(lrq->pool.nr) || time_before(jiffies, lrq->next_balance) ||
 	    !cpu_active(cpu_of(rq)))
@@ -467,11 +497,14 @@ void lottery_tick_balance(struct rq *rq)
 
 	rq_lock(rq, &rf);
 	update_rq_clock(rq);
-	lrq->account.average = survey.average;
-	lrq->account.behind -= survey.drift / LOTTERY_DRIFT_PART;
+	lottery_account_survey(rq, &survey);
 	rq_unpin_lock(rq, &rf);
-	if (!(lottery_nr_waits(rq) && lottery_push_free(rq, LOTTERY_MOVES)) &&
-	    !lottery_rt_runs(rq) && !lottery_pull(rq))
+	if (lottery_nr_waits(rq)) {
+		moved = lottery_push_free(rq, LOTTERY_MOVES);
+		if (!moved && survey.tickless)
+			moved = lottery_push_tickless(rq, &survey);
+	}
+	if (!moved && !lottery_rt_runs(rq) && !lottery_pull(rq))
 		lottery_rotate_from(rq, survey.behind);
 	rq_repin_lock(rq, &rf);
 	rq_unlock(rq, &rf);

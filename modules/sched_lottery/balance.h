@@ -26,11 +26,14 @@
  * @drift: the average lag of each ticket, of CPUs that tasks share [ns <<
  *	LOTTERY_LAG_SHIFT]
  * @behind: the CPU with waiting tasks and the largest lag, or NULL
+ * @tickless: of the CPUs that run lottery tasks without ticks, so that they do not balance,
+ *	the one with the smallest load, or NULL
  */
 struct lottery_survey {
 	u64 average;
 	s64 drift;
 	struct rq *behind;
+	struct rq *tickless;
 };
 
 /* Does a real-time task run on @rq? Under its lock or RCU. */

@@ -143,7 +143,8 @@ static void lottery_check_cpu(struct rq *rq, struct lottery_found *found)
 	WARN_ON_ONCE(lottery_entries(lrq) != lrq->nr + found->loans);
 	WARN_ON_ONCE(found->tasks > lrq->nr);
 	WARN_ON_ONCE(found->tasks == lrq->nr && found->owned != lrq->owned);
-	WARN_ON_ONCE(!list_empty(&lrq->later) && !hrtimer_is_queued(&lrq->retry));
+	WARN_ON_ONCE((!list_empty(&lrq->later) || lrq->paced) &&
+		     !hrtimer_active(&lrq->retry));
 }
 
 static void lottery_check_locked(void)

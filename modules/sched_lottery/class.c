@@ -181,13 +181,14 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 
 /*
  * Hold a lottery, until a task that can run here wins one. NULL if only loans were left,
- * and no task here can use them.
+ * and no task here can use them; or after LOTTERY_LETTERS such loans, if there are more.
  */
 static struct task_struct *lottery_draw(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_pool *pool = &lrq->pool;
 	u64 begin = lottery_stats_begin();
+	int left = LOTTERY_LETTERS;
 	struct lottery_entry *e;
 	struct task_struct *p;
 
@@ -199,10 +200,13 @@ static struct task_struct *lottery_draw(struct rq *rq)
 			e = lottery_draw_within(rq, e);
 		p = e->kind == LOTTERY_LOAN ? lottery_borrower(rq, e) :
 			      container_of(e, struct task_struct, lottery.entry);
-	} while (!p && pool->nr);
+	} while (!p && pool->nr && (--left > 0 || list_empty(&lrq->lent)));
 	lottery_stats_end(lrq, LOTTERY_DRAW, begin);
-	if (!p)
+	if (!p) {
+		if (pool->nr)
+			lottery_start_retry(rq, LOTTERY_PACE);
 		return NULL;
+	}
 
 	lrq->lotteries++;
 	trace_lottery_draw(rq, p);
@@ -376,8 +380,8 @@ static void wakeup_preempt_lottery(struct rq *rq, struct task_struct *p, int fla
  * Real-time tasks that run at each tick hide the ticks from the holder, so the end of its
  * turn is tested here as well.
  *
- * Return: a lottery task, or a fair one that borrows tickets, or NULL if there are none
- * here; never NULL if a lottery task is queued.
+ * Return: a lottery task, or a fair one that borrows tickets; NULL if there are none here,
+ * or not yet, see lottery_draw().
  */
 struct task_struct *pick_task_lottery(LOTTERY_PICK_ARGS)
 {

@@ -21,6 +21,7 @@
 #include <linux/minmax.h>
 #include <linux/mmu_context.h>
 #include <linux/rcupdate.h>
+#include <linux/tick.h>
 
 #include "balance.h"
 #include "pelt.h"
@@ -134,7 +135,33 @@ static u64 lottery_average(struct rq *rq, u64 capped_above, s64 *drift)
 				    capacity) : 0;
 }
 
-/* Survey the average due and the CPU with the largest lag; under RCU, @rq is not locked. */
+/* See struct lottery_survey. */
+static struct rq *lottery_find_tickless(struct rq *rq)
+{
+	struct rq *best = NULL;
+#ifdef CONFIG_NO_HZ_FULL
+	u64 best_load = U64_MAX, load;
+	int cpu;
+
+	if (!tick_nohz_full_enabled())
+		return NULL;
+	for_each_cpu_and(cpu, rq->rd->span, tick_nohz_full_mask) {
+		struct rq *other = cpu_rq(cpu);
+
+		if (other == rq || !cpu_active(cpu) || !tick_nohz_tick_stopped_cpu(cpu) ||
+		    !READ_ONCE(other->lottery.pool.nr) || lottery_rt_runs(other))
+			continue;
+		load = lottery_load_now(other);
+		if (load < best_load) {
+			best_load = load;
+			best = other;
+		}
+	}
+#endif
+	return best;
+}
+
+/* Survey the CPUs; under RCU, @rq is not locked. */
 void lottery_look_around(struct rq *rq, struct lottery_survey *s)
 {
 	s64 most = LOTTERY_LAG_MOVE, lag;
@@ -149,6 +176,7 @@ void lottery_look_around(struct rq *rq, struct lottery_survey *s)
 		average = s->average;
 	}
 
+	s->tickless = lottery_find_tickless(rq);
 	s->behind = NULL;
 	for_each_cpu_and(cpu, rq->rd->span, &lottery_waiting) {
 		lag = READ_ONCE(cpu_rq(cpu)->lottery.account.lag);

@@ -41,9 +41,9 @@
  * is blocked on is read under its pi_lock, which is above the rq lock and therefore only
  * tried. Tasks in a chain stay in memory as interrupts are off, which RCU waits for.
  *
- * Work under the rq lock: each step of a draw takes a loan off the pool or ends it, so
- * that all draws do no more such steps than loans were put in. Mail is read in pieces of
- * LOTTERY_LETTERS, and no more loans than these are decided about again at a tick.
+ * Work under the rq lock: a draw takes up to LOTTERY_LETTERS loans off the pool before it
+ * leaves the CPU to other classes for LOTTERY_PACE. Mail is read in pieces of as many, with
+ * that pause between two of them, and no more loans are decided about again at a tick.
  */
 
 #include <linux/hrtimer.h>
@@ -56,9 +56,6 @@
 
 #include "balance.h"
 #include "loan.h"
-
-/* Letters that are read, or loans decided about again, under the rq lock at a time. */
-#define LOTTERY_LETTERS	16
 
 DEFINE_RAW_SPINLOCK(lottery_loans_lock);
 
@@ -137,37 +134,50 @@ static void lottery_unpool_loan(struct rq *rq, struct lottery_loan *loan)
 	rq->lottery.owned -= loan->counted;
 }
 
+/* There is mail for @rq: read it now, unless there is a pause. Under lottery_loans_lock. */
+static void lottery_call_reader(struct rq *rq)
+{
+	lockdep_assert_held(&lottery_loans_lock);
+
+	if (!rq->lottery.paced)
+		irq_work_queue_on(&rq->lottery.work, cpu_of(rq));
+}
+
 /* Send @loan to @cpu. Under lottery_loans_lock. */
 static void lottery_send(struct lottery_loan *loan, int cpu,
 			 enum lottery_loan_state state)
 {
-	lockdep_assert_held(&lottery_loans_lock);
-
 	loan->cpu = cpu;
 	loan->state = state;
 	list_add_tail(&loan->link, &cpu_rq(cpu)->lottery.mail);
-	irq_work_queue_on(&cpu_rq(cpu)->lottery.work, cpu);
+	lottery_call_reader(cpu_rq(cpu));
 }
 
-/* Let the timer fire a tick later, unless it will before. The rq is locked. */
-static void lottery_start_retry(struct lottery_rq *lrq)
+/**
+ * lottery_start_retry() - read mail and decide again about loans later
+ * @rq: the run queue, locked
+ * @ns: the longest time until then
+ */
+void lottery_start_retry(struct rq *rq, u64 ns)
 {
-	if (!hrtimer_is_queued(&lrq->retry))
-		hrtimer_start(&lrq->retry, ns_to_ktime(TICK_NSEC), HRTIMER_MODE_REL_HARD);
+	struct hrtimer *retry = &rq->lottery.retry;
+
+	lockdep_assert_rq_held(rq);
+
+	if (!hrtimer_is_queued(retry) ||
+	    ktime_to_ns(hrtimer_get_remaining(retry)) > (s64)ns)
+		hrtimer_start(retry, ns_to_ktime(ns), HRTIMER_MODE_REL_HARD);
 }
 
 /* Decide again a tick later. Under lottery_loans_lock; @rq is locked. */
 static void lottery_put_off(struct rq *rq, struct lottery_loan *loan)
 {
-	struct lottery_rq *lrq = &rq->lottery;
-
-	lockdep_assert_rq_held(rq);
 	lockdep_assert_held(&lottery_loans_lock);
 
 	loan->cpu = cpu_of(rq);
 	loan->state = LOTTERY_LOAN_LATER;
-	list_add_tail(&loan->link, &lrq->later);
-	lottery_start_retry(lrq);
+	list_add_tail(&loan->link, &rq->lottery.later);
+	lottery_start_retry(rq, TICK_NSEC);
 }
 
 /* To the CPU of a borrower that is awake. Under lottery_loans_lock; @rq is locked. */
@@ -397,7 +407,7 @@ static void lottery_lend_to_named(struct rq *rq, struct task_struct *p)
 /* See lottery_lend(). */
 void __lottery_lend(struct rq *rq, struct task_struct *p)
 {
-	if (p->lottery.exits)
+	if (p->lottery.exits || lottery_is_halted(p))
 		return;
 	if (lottery_is_locked_out(p))
 		lottery_lend_to_owner(rq, p);
@@ -438,11 +448,8 @@ void __lottery_take_back(struct rq *rq, struct task_struct *p)
 	}
 }
 
-/*
- * Decide about up to LOTTERY_LETTERS of the loans on @list. @rq is locked. Returns whether
- * there are more.
- */
-static bool lottery_receive(struct rq *rq, struct list_head *list)
+/* Decide about up to LOTTERY_LETTERS of the loans on @list. @rq is locked. */
+static void lottery_receive(struct rq *rq, struct list_head *list)
 {
 	struct lottery_loan *loan;
 	int left = LOTTERY_LETTERS;
@@ -451,20 +458,28 @@ static bool lottery_receive(struct rq *rq, struct list_head *list)
 		scoped_guard(raw_spinlock, &lottery_loans_lock) {
 			loan = list_first_entry_or_null(list, struct lottery_loan, link);
 			if (!loan)
-				return false;
+				return;
 			lottery_hold(rq, loan);
 		}
 		lottery_settle(rq, loan);
 	}
-	return !list_empty(list);
 }
 
-/* A fair task that has got tickets need not wait for other fair ones. */
-static void lottery_resched_fair(struct rq *rq)
+/*
+ * Read a piece of the mail; the CPU works before the next one. A fair task that has got
+ * tickets need not wait for other fair ones. @rq is locked.
+ */
+static void lottery_read_mail(struct rq *rq)
 {
 	struct task_struct *curr = lottery_curr(rq);
+	struct lottery_rq *lrq = &rq->lottery;
 
-	if (!list_empty(&rq->lottery.lent) && curr != rq->lottery.guest &&
+	lottery_receive(rq, &lrq->mail);
+	scoped_guard(raw_spinlock, &lottery_loans_lock)
+		lrq->paced = !list_empty(&lrq->mail);
+	if (lrq->paced)
+		lottery_start_retry(rq, LOTTERY_PACE);
+	if (lrq->pool.nr && curr != lrq->guest &&
 	    sched_class_above(&lottery_sched_class, curr->sched_class))
 		resched_curr(rq);
 }
@@ -476,9 +491,7 @@ static void lottery_mail_work(struct irq_work *work)
 
 	rq_lock(rq, &rf);
 	update_rq_clock(rq);
-	if (lottery_receive(rq, &rq->lottery.mail))
-		irq_work_queue(work);
-	lottery_resched_fair(rq);
+	lottery_read_mail(rq);
 	rq_unlock(rq, &rf);
 }
 
@@ -498,8 +511,8 @@ static enum hrtimer_restart lottery_retry_later(struct hrtimer *timer)
 	scoped_guard(raw_spinlock, &lottery_loans_lock)
 		list_splice(&now, later);
 	if (!list_empty(later))
-		lottery_start_retry(&rq->lottery);
-	lottery_resched_fair(rq);
+		lottery_start_retry(rq, TICK_NSEC);
+	lottery_read_mail(rq);
 	rq_unlock(rq, &rf);
 	return HRTIMER_NORESTART;
 }
@@ -531,7 +544,7 @@ void init_lottery_loans(struct lottery_rq *lrq)
 static void lottery_retry(struct rq *rq, struct list_head *list)
 {
 	list_splice_tail_init(list, &rq->lottery.mail);
-	irq_work_queue_on(&rq->lottery.work, cpu_of(rq));
+	lottery_call_reader(rq);
 }
 
 /* A task with loans on its list has woken up or moved, and is queued on @rq, which is locked. */

@@ -7,6 +7,11 @@
 
 #include "class.h"
 
+/* Loans that are decided about under the rq lock at a time. */
+#define LOTTERY_LETTERS	16
+/* How long the CPU works between two such times [ns]. */
+#define LOTTERY_PACE	(100 * NSEC_PER_USEC)
+
 /* The places of a loan, see loan.c. */
 enum lottery_loan_state {
 	LOTTERY_LOAN_AT_REST,
@@ -55,6 +60,7 @@ bool lottery_has_room_to_lend(const struct lottery_rq *lrq);
 extern raw_spinlock_t lottery_loans_lock;
 void init_lottery_loans(struct lottery_rq *lrq);
 void init_lottery_loan(struct lottery_loan *loan, struct task_struct *lender);
+void lottery_start_retry(struct rq *rq, u64 ns);
 bool lottery_can_host(struct rq *rq, struct task_struct *p);
 struct task_struct *lottery_borrower(struct rq *rq, struct lottery_entry *e);
 void __lottery_lend(struct rq *rq, struct task_struct *p);
@@ -63,6 +69,16 @@ void __lottery_take_back(struct rq *rq, struct task_struct *p);
 void lottery_evict_loans(struct rq *rq, struct lottery_pool *pool);
 void rq_online_lottery(struct rq *rq);
 void rq_offline_lottery(struct rq *rq);
+
+/* A task that is stopped, traced or frozen waits for no task, and lends to none. */
+static inline bool lottery_is_halted(const struct task_struct *p)
+{
+#ifdef CONFIG_CGROUPS
+	if (p->frozen)
+		return true;
+#endif
+	return READ_ONCE(p->__state) & (__TASK_STOPPED | __TASK_TRACED | TASK_FROZEN);
+}
 
 /* Does @p wait for a lock that passes priorities or tickets on? */
 static inline bool lottery_is_locked_out(const struct task_struct *p)

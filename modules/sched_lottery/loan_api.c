@@ -7,7 +7,9 @@
  * pools.
  */
 
+#include <linux/capability.h>
 #include <linux/cleanup.h>
+#include <linux/cred.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mmu_context.h>
@@ -15,8 +17,10 @@
 #include <linux/prctl.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/user_namespace.h>
 
 #include "loan.h"
 
@@ -97,6 +101,20 @@ static int lottery_add_loan(struct task_struct *to, const struct prctl_lottery_l
 	return 0;
 }
 
+/* As sched_setaffinity(2): a loan makes a CPU work for the borrower. */
+static int lottery_may_lend_to(struct task_struct *to)
+{
+	scoped_guard(rcu) {
+		const struct cred *cred = __task_cred(to);
+
+		if (!uid_eq(current_euid(), cred->euid) &&
+		    !uid_eq(current_euid(), cred->uid) &&
+		    !ns_capable(cred->user_ns, CAP_SYS_NICE))
+			return -EPERM;
+	}
+	return security_task_setscheduler(to);
+}
+
 static int lottery_lend_to(const struct prctl_lottery_loan *ask)
 {
 	struct task_struct *to __free(put_task) = NULL;
@@ -113,6 +131,9 @@ static int lottery_lend_to(const struct prctl_lottery_loan *ask)
 		return -ESRCH;
 	if (to == current)
 		return -EINVAL;
+	err = lottery_may_lend_to(to);
+	if (err)
+		return err;
 
 	lottery_end_loans(to, false);
 	err = lottery_add_loan(to, ask);
@@ -142,9 +163,9 @@ static int lottery_revoke(pid_t pid)
  * @arg5: 0
  *
  * Return: 0, or -EINVAL for an unknown operation or flag, a nonzero argument that is not
- * used or a loan to oneself; -EPERM if the caller is not a SCHED_LOTTERY task; -ESRCH if
- * there is no such task, or no loan to it; -ERANGE for too many tickets; -ENOSPC for too
- * many loans; -E2BIG, -EFAULT, -ENOMEM.
+ * used or a loan to oneself; -EPERM if the caller is not a SCHED_LOTTERY task, or the
+ * borrower is another user's; -ESRCH if there is no such task, or no loan to it; -ERANGE
+ * for too many tickets; -ENOSPC for too many loans; -E2BIG, -EFAULT, -ENOMEM.
  */
 int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4,
 			unsigned long arg5)

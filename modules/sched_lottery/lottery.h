@@ -97,10 +97,11 @@ struct lottery_account {
  * @currencies: those that have tasks or loans here, see currency.c
  * @mail: loans that others have sent
  * @later: loans to decide about when @retry fires
- * @retry: a timer that is on while @later is not empty; on any CPU, since this one may be
- *	idle, without ticks, or offline
+ * @retry: a timer that is on while @later is not empty, and while @paced; on any CPU,
+ *	since this one may be idle, without ticks, or offline
  * @work: reads the mail
  * @closed: the CPU is not in a root domain; it gets no mail
+ * @paced: there is more mail, which is read when @retry fires
  * @lotteries: draws since boot
  * @point: the position of the low-variance draw, of 2^64
  * @next_balance: when to compare ticket sums at a tick again [jiffies]
@@ -111,7 +112,7 @@ struct lottery_account {
  * @pass: the pass of the task that ran last, see core_sched.c
  * @stats: cost of each operation, kept while lottery_stats_enabled
  *
- * All of it is protected by the rq lock, @lent, @mail, @later and @closed by
+ * All of it is protected by the rq lock, @lent, @mail, @later, @closed and @paced by
  * lottery_loans_lock. The sums and numbers in @pool, @owned, @lotteries and @stats are
  * also read without it, as hints or for people.
  */
@@ -122,6 +123,7 @@ struct lottery_rq {
 	unsigned int inner;
 	bool lent_turn;
 	bool closed;
+	bool paced;
 	struct task_struct *holder;
 	struct task_struct *guest;
 	struct list_head migratable;

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import E2BIG, EFAULT, EINVAL, ENOSPC, EPERM, ERANGE, ESRCH
 from functools import partial
 
-from inside import calls, ktap, lottery, sched, workers
+from inside import calls, cgroup, ktap, lottery, sched, workers
 from inside.ktap import Case, Tests
 from inside.sched import LEND, LOAN_KEEP, LOANS_MAX, MS, REVOKE, TICKETS_MAX, Loan, prctl
 from inside.task import released, wait_until
@@ -28,6 +29,9 @@ FLOOR_S = 4.0
 FLOOR_MIN = 0.04
 """Of 5 %; without its part it has none."""
 SIZE = ctypes.sizeof(Loan)
+LETTERS = 64
+LETTERS_US = 400.0
+"""Of a piece of them and of the loop that measures; without pauses it is twice as long."""
 
 
 def refused_arguments(case: Case) -> None:
@@ -83,6 +87,20 @@ def refused_to_a_lottery_task(case: Case) -> None:
         found = released(partial(lottery_task_asks, [worker.pid for worker in w]))
     wanted = [EINVAL, ESRCH, ESRCH, *[0] * LOANS_MAX, ENOSPC, 0, 0, ESRCH, 0, ESRCH]
     case.equal(found, wanted, "errno of each call, see lottery_task_asks()")
+
+
+def unprivileged_task_lends(pids: list[int]) -> list[int]:
+    """The errno of each call."""
+    sched.join(0, 10)
+    calls.drop_user()
+    return [calls.fails(sched.lend, pid, 0, 0) for pid in pids]
+
+
+def refused_to_other_users(case: Case) -> None:
+    with Workers(case, 0, 0) as w:
+        w[1].act("drop_privileges", spins=False)
+        found = released(partial(unprivileged_task_lends, [worker.pid for worker in w]))
+    case.equal(found, [EPERM, 0], "errno of a loan to a task of root, and to one of its own")
 
 
 @contextmanager
@@ -365,6 +383,42 @@ def lender_is_boosted(case: Case) -> None:
         w.expect_tickets(400)
 
 
+def many_letters(case: Case) -> None:
+    """A CPU that they are sent to has time for other work between them."""
+    with Workers(case, 0, 100, *[1] * LETTERS) as w:
+        watch, server, *lenders = w
+        for lender in lenders:
+            lender.lend(server)
+        sched.set_policy(watch.pid, os.SCHED_FIFO, 1)
+        server.tell("nap", 1)
+        server.await_asleep()
+        watch.spin()
+        gap_us = watch.gap_in_s(1.5) * 1e6
+        w.expect_tickets(100 + LETTERS)
+        found = f"without the CPU for {gap_us:.0f} us, allowed {LETTERS_US:.0f}"
+        case.note(found)
+        case.expect_bound(gap_us <= LETTERS_US, found)
+
+
+def lender_is_stopped(case: Case) -> None:
+    with lent(case) as w:
+        lender = w[2]
+        os.kill(lender.pid, signal.SIGSTOP)
+        w.expect_tickets(200)
+        os.kill(lender.pid, signal.SIGCONT)
+        w.expect_tickets(400)
+
+
+def lender_is_frozen(case: Case) -> None:
+    with lent(case) as w:
+        group = w.group("frozen")
+        cgroup.move(group, w[2].pid)
+        calls.write(f"{group}/cgroup.freeze", "1")
+        w.expect_tickets(200)
+        calls.write(f"{group}/cgroup.freeze", "0")
+        w.expect_tickets(400)
+
+
 def at_a_wakeup(case: Case) -> None:
     with lent(case, 0) as w:
         _, server, lender = w
@@ -433,6 +487,7 @@ GROUPS: Tests = {
         "arguments": refused_arguments,
         "loans": refused_loans,
         "of a lottery task": refused_to_a_lottery_task,
+        "to another user's task": refused_to_other_users,
     },
     "named": {
         "to a lottery task": to_a_lottery_task,
@@ -446,6 +501,7 @@ GROUPS: Tests = {
         "in a larger circle": in_a_larger_circle,
         "to a sleeper": to_a_sleeper,
         "to another CPU": to_another_cpu,
+        "many at once": many_letters,
     },
     "locks": {
         "a lottery task owns it": lottery_owner,
@@ -460,6 +516,8 @@ GROUPS: Tests = {
     "changes": {
         "the lender's tickets": lender_changes,
         "the lender's class": lender_is_boosted,
+        "the lender is stopped": lender_is_stopped,
+        "the lender is frozen": lender_is_frozen,
     },
     "ends": {
         "at a wake-up": at_a_wakeup,

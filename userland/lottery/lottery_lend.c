@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lottery_lend.c - lottery lend: a command whose tickets work while it waits. */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,6 +65,9 @@ static void __noreturn refused(pid_t pid)
 	case ESRCH:
 		die(EXIT_FAILED, "pid %d: no such task", pid);
 	case EPERM:
+		if (sched_getscheduler(0) == SCHED_LOTTERY)
+			die(EXIT_FAILED,
+			    "pid %d: another user's task: to lend to it needs CAP_SYS_NICE", pid);
 		die(EXIT_FAILED, "only a lottery task has tickets to lend: use -t TICKETS");
 	case EINVAL:
 		die(EXIT_UNSUPPORTED, "this kernel lends no tickets");

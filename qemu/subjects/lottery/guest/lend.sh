@@ -26,10 +26,13 @@ until test "$(tickets)" = 0; do
 	sleep 0.1
 done
 
-# Without tickets there is nothing to lend; nor to a task that is not there.
+# Without tickets there is nothing to lend; nor to another user's task, or to none.
 ! lottery lend --to "$server" true 2>/tmp/err
 cat /tmp/err
 grep -q 'use -t TICKETS' /tmp/err
+! lottery -t 1 setpriv --reuid 65534 lottery lend --to "$server" true 2>/tmp/err
+cat /tmp/err
+grep -q "another user's task" /tmp/err
 ! lottery lend -t 1 --to 999999999 true 2>/tmp/err
 cat /tmp/err
 grep -q 'pid 999999999: no such task' /tmp/err
