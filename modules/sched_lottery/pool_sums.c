@@ -357,6 +357,22 @@ lottery_sums_publish(struct lottery_pool *pool, struct lottery_room *room)
 	room->last = NULL;
 }
 
+static void lottery_sums_withdraw(struct lottery_pool *pool, struct lottery_room *room,
+				  unsigned int from, unsigned int to)
+{
+	unsigned int nodes = lottery_sums_nodes(from) - lottery_sums_nodes(to);
+	struct lottery_node *node;
+
+	/* A leaf that stays although it is empty. */
+	if (pool->levels && pool->next == pool->begin)
+		lottery_sums_shrink(pool);
+	while (nodes--) {
+		node = lottery_sums_take(pool);
+		node->prev = room->first;
+		room->first = node;
+	}
+}
+
 const struct lottery_pool_ops lottery_pool_sums = {
 	.name		= "sums",
 	.room		= LOTTERY_FANOUT,
@@ -367,5 +383,6 @@ const struct lottery_pool_ops lottery_pool_sums = {
 	.draw		= lottery_sums_draw,
 	.prepare	= lottery_sums_prepare,
 	.publish	= lottery_sums_publish,
+	.withdraw	= lottery_sums_withdraw,
 	.discard	= lottery_sums_discard,
 };

@@ -10,8 +10,9 @@
  * for both. A loan that a task has named, see loan_api.c, has a place, too, and so has a
  * currency.
  *
- * Room is doubled when it is used up, so that it happens rarely. It is not given back,
- * because as many tasks are likely to come again.
+ * Room is doubled when it is used up, so that it happens rarely, and is halved a while
+ * after three quarters of it are free. It is charged to no cgroup: the task for which it
+ * is doubled would be charged for those of all others.
  *
  * sched_fork() reserves; sched_cancel_fork() gives back if the fork fails later.
  * __sched_setscheduler() reserves before it takes a lock if the new policy is
@@ -28,14 +29,22 @@
 #include <linux/mmu_context.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/topology.h>
+#include <linux/workqueue.h>
 
 #include "loan.h"
 
 /* Places of a task in a pool: one for itself, one for what it lends meanwhile. */
 #define LOTTERY_PLACES	2
 
-/* Serialises the growth; taken before rq locks, one at a time. */
+/* Room that is free for so long is given back. */
+#define LOTTERY_SHRINK_AFTER	HZ
+
+/* The entries whose room is taken off a pool under its lock at a time. */
+#define LOTTERY_WITHDRAW	256
+
+/* Serialises changes of the room; taken before rq locks, one at a time. */
 static DEFINE_MUTEX(lottery_room_mutex);
 
 /*
@@ -44,7 +53,7 @@ static DEFINE_MUTEX(lottery_room_mutex);
  */
 static unsigned int lottery_room;
 
-/* How many have a place; at most lottery_room. */
+/* How many have a place; at most lottery_room, but while that is tried to be halved. */
 static atomic_t lottery_reserved = ATOMIC_INIT(0);
 
 /* What one growth has allocated; under lottery_room_mutex, otherwise empty. */
@@ -52,10 +61,14 @@ static DEFINE_PER_CPU(struct lottery_room, lottery_new_room);
 
 static bool lottery_reserve_fast(void)
 {
-	/* Pairs with lottery_room_grow(): the room is visible. */
-	unsigned int room = smp_load_acquire(&lottery_room);
-	int reserved = atomic_read(&lottery_reserved);
+	unsigned int room;
+	int reserved;
 
+	/* lottery_shrink() waits for those that know the old room. */
+	guard(rcu)();
+	/* Pairs with lottery_room_grow(): the room is visible. */
+	room = smp_load_acquire(&lottery_room);
+	reserved = atomic_read(&lottery_reserved);
 	do {
 		if (reserved >= room)
 			return false;
@@ -158,6 +171,71 @@ bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
 	return lottery_entries(lrq) - lrq->nr < smp_load_acquire(&lottery_room);
 }
 
+/* Do the entries that are in the pools fit a room for @to tasks? Loans may not. */
+static bool lottery_fits(unsigned int to)
+{
+	int cpu;
+
+	if (atomic_read(&lottery_reserved) > to)
+		return false;
+	for_each_possible_cpu(cpu) {
+		struct lottery_rq *lrq = &cpu_rq(cpu)->lottery;
+
+		guard(rq_lock_irqsave)(cpu_rq(cpu));
+		if (lottery_entries(lrq) - lrq->nr > to)
+			return false;
+	}
+	return true;
+}
+
+/* Take the room of each pool for entries above @to, and free it. */
+static void lottery_withdraw(unsigned int from, unsigned int to)
+{
+	struct lottery_room room = { };
+	unsigned int at, next;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		for (at = from; at > to; at = next) {
+			next = max(to, at - min(at, LOTTERY_WITHDRAW));
+			scoped_guard(rq_lock_irqsave, cpu_rq(cpu))
+				lottery_pool_ops->withdraw(&cpu_rq(cpu)->lottery.pool,
+							   &room, at, next);
+			lottery_pool_ops->discard(&room);
+			cond_resched();
+		}
+	}
+}
+
+static bool lottery_room_is_free(void)
+{
+	unsigned int room = READ_ONCE(lottery_room);
+
+	return lottery_pool_ops->withdraw && room > lottery_pool_ops->room / LOTTERY_PLACES &&
+	       atomic_read(&lottery_reserved) <= room / 4;
+}
+
+static void lottery_shrink(struct work_struct *work)
+{
+	unsigned int was;
+
+	guard(mutex)(&lottery_room_mutex);
+	while (lottery_room_is_free()) {
+		was = lottery_room;
+		/* No place above is reserved, and no loan put into a pool, from now on. */
+		WRITE_ONCE(lottery_room, was / 2);
+		synchronize_rcu();
+		if (!lottery_fits(was / 2)) {
+			/* Pairs with lottery_reserve_fast(): nothing has been taken. */
+			smp_store_release(&lottery_room, was);
+			break;
+		}
+		lottery_withdraw(LOTTERY_PLACES * was, LOTTERY_PLACES * (was / 2));
+	}
+}
+
+static DECLARE_DELAYED_WORK(lottery_shrink_work, lottery_shrink);
+
 /**
  * lottery_unreserve() - give a place back
  *
@@ -167,4 +245,6 @@ bool lottery_has_room_to_lend(const struct lottery_rq *lrq)
 void lottery_unreserve(void)
 {
 	WARN_ON_ONCE(atomic_dec_return(&lottery_reserved) < 0);
+	if (unlikely(lottery_room_is_free()))
+		schedule_delayed_work(&lottery_shrink_work, LOTTERY_SHRINK_AFTER);
 }

@@ -116,7 +116,9 @@ struct lottery_room {
  *	@to, on NUMA node @nid. Return 0 or -ENOMEM; then @room is empty. It sleeps, and
  *	is to be called without the owner's lock. NULL if @room is unlimited.
  * @publish: add what has been prepared to @pool; @room is empty then. Constant.
- * @discard: free what has been prepared and has not been published
+ * @withdraw: take off @pool what it needs for @to to @from entries; it has @to at most.
+ *	Linear in the difference. NULL if @room is unlimited.
+ * @discard: free what is in @room, prepared and not published, or withdrawn
  */
 struct lottery_pool_ops {
 	const char *name;
@@ -131,6 +133,8 @@ struct lottery_pool_ops {
 	int (*prepare)(struct lottery_room *room, unsigned int from,
 		       unsigned int to, int nid);
 	void (*publish)(struct lottery_pool *pool, struct lottery_room *room);
+	void (*withdraw)(struct lottery_pool *pool, struct lottery_room *room,
+			 unsigned int from, unsigned int to);
 	void (*discard)(struct lottery_room *room);
 };
 

@@ -2,6 +2,7 @@
 /* The holder of the turn and its time, on a run queue that no CPU has. */
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/mmu_context.h>
 
 #include <linux/lottery/mutex.h>
@@ -507,6 +508,32 @@ static void class_loans_wait_for_room(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, lottery_has_room_to_lend(&lrq));
 }
 
+static bool class_has_room(unsigned int nr)
+{
+	struct lottery_rq lrq = { .nr = 1, .pool.nr = nr };
+
+	return lottery_has_room_to_lend(&lrq);
+}
+
+/* The room of tasks that have gone is given back; the pools of this machine are in use. */
+static void class_room_is_given_back(struct kunit *test)
+{
+	const unsigned int nr = 2000;
+	unsigned int i, reserved = 0;
+
+	if (class_has_room(U32_MAX / 4))
+		kunit_skip(test, "a pool that needs no room");
+	while (reserved < nr && !lottery_reserve())
+		reserved++;
+	KUNIT_EXPECT_EQ(test, reserved, nr);
+	KUNIT_EXPECT_TRUE(test, class_has_room(nr));
+	while (reserved--)
+		lottery_unreserve();
+	for (i = 0; i < 100 && class_has_room(nr / 2); i++)
+		msleep(100);
+	KUNIT_EXPECT_FALSE(test, class_has_room(nr / 2));
+}
+
 static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_running_holds),
 	KUNIT_CASE(class_blocked_holds_not),
@@ -527,6 +554,7 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_waking_gets_mail),
 	KUNIT_CASE(class_first_waiter_borrows),
 	KUNIT_CASE(class_loans_wait_for_room),
+	KUNIT_CASE(class_room_is_given_back),
 	{}
 };
 
