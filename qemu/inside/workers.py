@@ -54,7 +54,6 @@ def _fork_spinner() -> None:
 
 _ACTIONS: dict[str, Callable[..., object]] = {
     "": lambda: None,
-    "nap": time.sleep,
     "here": calls.here,
     "lock": calls.lock,
     "unlock": calls.unlock,
@@ -63,6 +62,7 @@ _ACTIONS: dict[str, Callable[..., object]] = {
     "make_currency": sched.make_currency,
     "inflate": partial(sched.join, 0),
     "drop_privileges": _drop_privileges,
+    "set_user": os.setuid,
     "fork": _fork_spinner,
     "exit": os._exit,
 }
@@ -90,20 +90,13 @@ class Worker(Task):
     def look(self) -> None:
         """What it does while it spins: it notes how long it did not run."""
         now = time.monotonic_ns()
-        if self._words.looked:
-            self._words.gap = max(self._words.gap, now - self._words.looked)
+        self._words.gap = max(self._words.gap, now - self._words.looked)
         self._words.looked = now
 
     def gap_s(self) -> float:
         """The longest time for which it did not spin since it was told to."""
         words, now = self._words, time.monotonic_ns()
         return float(max(words.gap, now - words.looked)) / 1e9
-
-    def gap_in_s(self, seconds: float) -> float:
-        """The longest time for which it did not spin while the caller sleeps that long."""
-        self._words.gap = self._words.looked = 0
-        time.sleep(seconds)
-        return float(self._words.gap) / 1e9
 
     def tell(self, action: str = "", *args: int, spins: bool = True) -> None:
         """Let it do that, and then spin or sleep; returns at once."""
