@@ -12,8 +12,8 @@
  * - moves that even out loads, that is, tickets for each unit of the capacity that RT and DL
  *   leave: at a tick, by a CPU with lottery tasks, which pulls from a fuller one and pushes
  *   to one that is free or has no ticks; by a CPU that goes idle or has lost its last
- *   lottery task, which pulls a waiting one; and by a CPU on which a real-time task takes over, which pushes to
- *   an idle one;
+ *   lottery task, which pulls a waiting one; and by a CPU on which a real-time task takes
+ *   over, which pushes to an idle one;
  * - rotation: where loads cannot be even (three equal tasks on two CPUs), the lag of each
  *   task is known, and a CPU whose tasks are ahead of their due takes one from a CPU whose
  *   tasks are behind.

@@ -180,18 +180,25 @@ void lottery_begin_turn(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * Hold a lottery, until a task that can run here wins one. NULL if only loans were left,
- * and no task here can use them; or after LOTTERY_LETTERS such loans, if there are more.
+ * Hold a lottery, until a task that can run here wins one. NULL if fair tasks are to have
+ * a turn, or if only loans were left, and no task here can use them; or after
+ * LOTTERY_LETTERS such loans, if there are more.
  */
 static struct task_struct *lottery_draw(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_pool *pool = &lrq->pool;
-	u64 begin = lottery_stats_begin();
 	int left = LOTTERY_LETTERS;
 	struct lottery_entry *e;
 	struct task_struct *p;
+	u64 begin;
 
+	if (unlikely(lottery_fair_is_due(rq))) {
+		lottery_begin_fair_turn(rq);
+		return NULL;
+	}
+
+	begin = lottery_stats_begin();
 	do {
 		/* The only ticket holder wins without a random number. */
 		e = lottery_pool_draw(pool, pool->nr > 1 ?
@@ -240,6 +247,7 @@ static void update_curr_lottery(struct rq *rq)
 		return;
 	curr->lottery.turn_left -= ran;
 	lottery_ran(rq, ran);
+	lottery_fair_waits(&rq->lottery, ran);
 	lottery_core_ran(rq, curr, ran);
 }
 
@@ -391,6 +399,8 @@ struct task_struct *pick_task_lottery(LOTTERY_PICK_ARGS)
 		return NULL;
 	if (lottery_guest_stays(rq))
 		return rq->lottery.guest;
+	if (lottery_fair_stays(rq))
+		return NULL;
 	if (holder && !lottery_turn_over(holder)) {
 		WARN_ON_ONCE(!task_on_rq_queued(holder));
 		return holder;
@@ -464,7 +474,8 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	if (queued ? p->lottery.turn_left > 0 : !lottery_turn_over(p))
 		return;
 
-	if (lottery_core_turn_over(rq, p) || lottery_entries(lrq) > 1) {
+	if (lottery_core_turn_over(rq, p) || lottery_entries(lrq) > 1 ||
+	    lottery_fair_is_due(rq)) {
 		lrq->holder = NULL;
 		resched_curr(rq);
 	} else {

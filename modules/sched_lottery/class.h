@@ -136,7 +136,27 @@ static inline u64 lottery_compensated(unsigned int owned, u64 quantum, u64 used)
 /* class.c */
 void lottery_begin_turn(struct rq *rq, struct task_struct *p);
 
+/*
+ * The run time of the class for each of fair tasks while these wait. It is a little more
+ * than the 5 % of the deadline server, which then has nothing to do.
+ */
+#define LOTTERY_FAIR_PART	17
+
+/* The class has run for @ran. */
+static inline void lottery_fair_waits(struct lottery_rq *lrq, s64 ran)
+{
+	lrq->fair_wait = max(lrq->fair_wait - ran, 0LL);
+}
+
+/* Are fair tasks to have a turn when the present one ends? Not in turns of a whole core. */
+static inline bool lottery_fair_is_due(struct rq *rq)
+{
+	return rq->cfs.h_nr_runnable && !rq->lottery.fair_wait && !sched_core_enabled(rq);
+}
+
 /* guest.c */
+void lottery_begin_fair_turn(struct rq *rq);
+bool lottery_fair_stays(struct rq *rq);
 void lottery_begin_lent_turn(struct rq *rq, struct task_struct *p);
 bool lottery_guest_stays(struct rq *rq);
 void lottery_guest_tick(struct rq *rq);

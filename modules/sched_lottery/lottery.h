@@ -93,6 +93,9 @@ struct lottery_account {
  * @guest_since: up to when its turn is accounted [ns of rq_clock_task()]
  * @guest_left: run time that is left of its turn [ns]
  * @lent_turn: the turn was won by a loan
+ * @fair_turn: fair tasks have a turn, whichever of them
+ * @fair_since: when it began [ns of rq_clock_task()]
+ * @fair_wait: the run time of the class until their next turn [ns]
  * @lent: the loans that are in a pool here, see loan.c
  * @currencies: those that have tasks or loans here, see currency.c
  * @mail: loans that others have sent
@@ -122,6 +125,7 @@ struct lottery_rq {
 	unsigned int nr;
 	unsigned int inner;
 	bool lent_turn;
+	bool fair_turn;
 	bool closed;
 	bool paced;
 	struct task_struct *holder;
@@ -129,6 +133,8 @@ struct lottery_rq {
 	struct list_head migratable;
 	u64 guest_since;
 	s64 guest_left;
+	u64 fair_since;
+	s64 fair_wait;
 	struct list_head lent;
 	struct list_head currencies;
 	struct list_head mail;

@@ -304,12 +304,16 @@ const struct bench_case bench_pipe = {
 };
 
 /*
- * floor: what a fair task keeps under a lottery hog on the same CPU: the kernel's fair
- * server owes it 50 ms of every second.
+ * floor: what a fair task keeps under a lottery hog on the same CPU: a tick of 18, or what
+ * the deadline server gives to fair tasks, 50 ms of every second, if turns are longer.
  */
 
 #define FLOOR_PCT_MIN	4.0
 #define FLOOR_PCT_MAX	6.0
+/* A second fair task sleeps so long; it may wait for the class's next turn. */
+#define NAP_NS		(7 * NSEC_PER_MSEC)
+#define WAIT_MAX_MS	50.0
+#define WAIT_QUANTILE	0.99
 /* The server's: a turn, with what a tick is late, in each period. */
 #define PERIOD_NS	NSEC_PER_SEC
 #define LATE_MAX_NS	(60 * NSEC_PER_MSEC)
@@ -323,22 +327,31 @@ static struct {
 	double fair_pct;
 	double lottery_pct;
 	u64 late_ns;		/* the latest that the caller woke up */
+	struct histogram *waits;	/* of the second fair task, shared [ns] */
+	double wait_ms;
 } fair;
-
-/* It does not look at its CPU time: to read that brings the account of a server up to date. */
-static CREW_FN(spinner)
-{
-	(void)i;
-	(void)arg;
-	while (!load(&crew->page->stop))
-		spin_a_little();
-	return 0;
-}
 
 static u64 sleep_late_ns(u64 until)
 {
 	sleep_until_ns(until);
 	return now_ns() - until;
+}
+
+/* They do not look at their CPU time: to read that brings the account of a server up to date. */
+static CREW_FN(spinner)
+{
+	struct histogram *waits = (struct histogram *)arg;
+	u64 due;
+
+	while (!load(&crew->page->stop)) {
+		if (i < 2) {
+			spin_a_little();
+			continue;
+		}
+		due = now_ns() + NAP_NS;
+		histogram_add(waits, sleep_late_ns(due));
+	}
+	return 0;
 }
 
 /*
@@ -368,10 +381,12 @@ static void measure_floor(void)
 {
 	struct crew crew;
 	double elapsed;
-	u64 ran[2];
+	u64 ran[3];
 
-	bench_crew(&crew, 2, 2, spinner, NULL);
-	crew_enlist(&crew, 0, 0, 0);
+	fair.waits = xshared(sizeof(*fair.waits));
+	bench_crew(&crew, 3, 3, spinner, fair.waits);
+	/* With turns of a second the class leaves fair tasks to the server. */
+	crew_enlist(&crew, 0, 0, fair.meet ? PERIOD_NS : 0);
 	crew_release(&crew);
 	/* Between two turns: a window of whole periods has as many turns, however late they are. */
 	sleep_until_ns(now_ns() + PERIOD_NS / 2);
@@ -380,7 +395,8 @@ static void measure_floor(void)
 		fair.late_ns = meet();
 	crew_destroy(&crew);
 	fair.lottery_pct = 100.0 * (double)ran[0] / elapsed;
-	fair.fair_pct = 100.0 * (double)ran[1] / elapsed;
+	fair.fair_pct = 100.0 * (double)(ran[1] + ran[2]) / elapsed;
+	fair.wait_ms = histogram_quantile(fair.waits, WAIT_QUANTILE) / NSEC_PER_MSEC;
 }
 
 static void keeps_its_floor(struct ktap_case *t)
@@ -392,6 +408,13 @@ static void keeps_its_floor(struct ktap_case *t)
 	expect_bound(t, pct >= FLOOR_PCT_MIN && pct <= FLOOR_PCT_MAX, "it has %.2f %%", pct);
 }
 
+static void waits_for_its_turn(struct ktap_case *t)
+{
+	ktap_note(t->ktap, "it waits for %.1f ms, 99 %% of %llu times", fair.wait_ms,
+		  fair.waits->count);
+	expect_bound(t, fair.wait_ms <= WAIT_MAX_MS, "for more than %.0f ms", WAIT_MAX_MS);
+}
+
 static void ends_its_turn(struct ktap_case *t)
 {
 	ktap_note(t->ktap, "woken %llu us late at most", fair.late_ns / NSEC_PER_USEC);
@@ -401,16 +424,18 @@ static void ends_its_turn(struct ktap_case *t)
 
 static int judge_floor(void)
 {
-	static const struct ktap_test tests[] = {
-		{ "a fair task keeps its floor under a lottery hog", keeps_its_floor },
-		{ "its turn ends when a FIFO task wakes up", ends_its_turn },
+	static const struct ktap_test floor = {
+		"fair tasks keep their floor under a lottery hog", keeps_its_floor
+	}, wait = {
+		"another one wakes up meanwhile and soon has a turn", waits_for_its_turn
+	}, end = {
+		"the server's turn ends when a FIFO task wakes up", ends_its_turn
 	};
-	unsigned int i, count = 1 + fair.meet;
 	struct ktap k;
 
-	ktap_start(&k, count);
-	for (i = 0; i < count; i++)
-		ktap_run(&k, &tests[i]);
+	ktap_start(&k, 2);
+	ktap_run(&k, &floor);
+	ktap_run(&k, fair.meet ? &end : &wait);
 	return ktap_finish(&k);
 }
 
@@ -423,6 +448,7 @@ static int run_floor(void)
 	bench_row(NUM(NULL, "seconds", -8, bench.seconds),
 		  REAL("fair_pct", "fair %", 10, 2, fair.fair_pct),
 		  REAL("lottery_pct", "lottery %", 10, 2, fair.lottery_pct),
+		  REAL("wait_ms", "wait ms", 8, 1, fair.wait_ms),
 		  NUM("seconds", NULL, 0, bench.seconds),
 		  REAL(fair.meet ? "late_us" : NULL, NULL, 0, 0,
 		       (double)fair.late_ns / NSEC_PER_USEC));
@@ -435,8 +461,9 @@ static const struct opt floor_rows[] = {
 	SECONDS_ROW(3600, 20, "how long (%d)"),
 	CPU_ROW,
 	OPT(0, "--meet", NULL, FLAG(fair.meet),
-	    "and what if a SCHED_FIFO task wakes up when a turn of the\n"
-	    "latter ends: does it run then? (20 s more)"),
+	    "the same beside turns of a second, so that the deadline\n"
+	    "server runs the latter; and what if a SCHED_FIFO task\n"
+	    "wakes up when that ends: does it run then? (20 s more)"),
 	JSON_ROW("one JSON object"),
 	KTAP_ROW("check that it is 4 % to 6 %, as a test"),
 	{ }

@@ -358,7 +358,7 @@ const struct bench_case bench_viewers = {
 /*
  * server: each client sends a query, lends its tickets to the server's thread that serves
  * it, and waits. The threads of the server run on the tickets that they are lent. They are
- * SCHED_OTHER, and then also share the 5 % of the CPU of the deadline server; or lottery
+ * SCHED_OTHER, and then also share the turns of their class, 5.6 % of the CPU; or lottery
  * tasks with as few tickets as there can be.
  */
 

@@ -221,6 +221,30 @@ static void class_picks_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->rq->lottery.lotteries, 2);
 }
 
+/* Fair tasks that wait have one tick of so many. */
+static void class_fair_tasks_have_turns(struct kunit *test)
+{
+	struct class_fixture *f = test->priv;
+	struct lottery_rq *lrq = &f->rq->lottery;
+
+	f->rq->cfs.h_nr_runnable = 1;
+	KUNIT_EXPECT_NULL(test, class_pick(f->rq));
+	KUNIT_EXPECT_NULL(test, class_pick(f->rq));
+	f->rq->clock_task += TICK_NSEC;
+	f->rq->cfs.h_nr_runnable = 0;
+	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
+	KUNIT_EXPECT_EQ(test, lrq->fair_wait, LOTTERY_FAIR_PART * TICK_NSEC);
+
+	f->rq->cfs.h_nr_runnable = 1;
+	lrq->holder = NULL;
+	lottery_fair_waits(lrq, LOTTERY_FAIR_PART * TICK_NSEC - 1);
+	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
+	lottery_fair_waits(lrq, 2);
+	KUNIT_EXPECT_PTR_EQ(test, class_pick(f->rq), f->queued);
+	lrq->holder = NULL;
+	KUNIT_EXPECT_NULL(test, class_pick(f->rq));
+}
+
 static void class_turns_end_at_the_nearest_tick(struct kunit *test)
 {
 	static const struct {
@@ -543,6 +567,7 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_left_has_no_turn),
 	KUNIT_CASE(class_newcomer_has_no_turn),
 	KUNIT_CASE(class_picks_twice),
+	KUNIT_CASE(class_fair_tasks_have_turns),
 	KUNIT_CASE(class_turns_end_at_the_nearest_tick),
 	KUNIT_CASE(class_rest_is_carried),
 	KUNIT_CASE(class_rest_is_charged),

@@ -31,6 +31,7 @@ KINDS = {
     "draw_error": "draws",
     "pipe_roundtrip_ns": "pipe",
     "fair_floor_pct": "floor",
+    "fair_wait_ms": "floor",
     "order_correlation": "fair",
     "smp_share_error_pct": "smp",
     "displaced_share_pct": "displaced",

@@ -114,9 +114,10 @@ def _pipe(run: Run, rows: Sequence[output.PipeRow]) -> Iterator[Sample]:
 
 
 def _floor(run: Run, rows: Sequence[output.FloorRow]) -> Iterator[Sample]:
-    """What the fair server leaves to SCHED_OTHER."""
+    """What is left to SCHED_OTHER, and how long it has to wait."""
     for row in rows:
         yield run.sample("fair_floor_pct", row.fair_pct, "percent")
+        yield run.sample("fair_wait_ms", row.wait_ms, "ms")
 
 
 def _fair(run: Run, rows: Sequence[output.FairRow]) -> Iterator[Sample]:

@@ -66,10 +66,11 @@ class PipeRow:
 
 @dataclass(frozen=True)
 class FloorRow:
-    """lottery-bench floor: percent of the CPU that was left to SCHED_OTHER."""
+    """lottery-bench floor: percent of the CPU that was left to SCHED_OTHER, and a wait for it."""
 
     TOOL: ClassVar[str] = "lottery-floor"
     fair_pct: float
+    wait_ms: float
     seconds: float
 
 

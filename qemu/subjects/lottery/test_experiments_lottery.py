@@ -108,7 +108,7 @@ COSTS = {"enqueue_ns 20": 100, "dequeue_ns 20": 200, "draw_ns 20": 50, "cycle_ns
         ("transfers", {"tickets": (3, 1), "queries": (6, 4)}, {"transfer_error_pct": 60}),
         ("montecarlo", {"error": (*[1.0] * 8, 2.0, 3.0, 2.5)}, {"montecarlo_error_ratio": 1.5}),
         ("viewers", {"frames": FRAMES}, VIEWERS),
-        ("floor", {"fair_pct": (5.0,)}, {"fair_floor_pct": 5}),
+        ("floor", {"wait_ms": (9.0,)}, {"fair_floor_pct": 5.08582115, "fair_wait_ms": 9}),
         (
             "currencies",
             {"cpu_s": (9.0, 10.0, 10.0, 10.0)},
@@ -196,8 +196,9 @@ def test_a_result_that_is_none_is_named(read: Callable[[], object], told: str) -
 
 
 def test_numbers_keep_their_types() -> None:
-    (row,) = read_rows(FloorRow, ['{"tool": "lottery-floor", "fair_pct": 5, "seconds": 20}', ""])
-    assert row == FloorRow(5.0, 20.0)
+    line = '{"tool": "lottery-floor", "fair_pct": 5, "wait_ms": 9.5, "seconds": 20}'
+    (row,) = read_rows(FloorRow, [line, ""])
+    assert row == FloorRow(5.0, 9.5, 20.0)
 
 
 def test_the_law_of_inflation() -> None:
