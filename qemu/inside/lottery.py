@@ -15,7 +15,11 @@ from inside.task import Task, spin, wait_until
 PROC = "/proc/sched_lottery"
 SYSCTLS = "/proc/sys/kernel/sched_lottery_"
 POOLS = ("list", "rbtree", "sums")
-WEIGHTS = {-20: 88761, 0: 1024, 5: 335, 10: 110, 19: 15}
+_WEIGHTS = """
+88761 71755 56483 46273 36291 29154 23254 18705 14949 11916 9548 7620 6100 4904 3906 3121 2501 1991
+1586 1277 1024 820 655 526 423 335 272 215 172 137 110 87 70 56 45 36 29 23 18 15
+"""
+WEIGHTS = dict(enumerate(map(int, _WEIGHTS.split()), -20))
 """The tickets of a task that was given none: the kernel's weight of its nice value."""
 _OPS = [f"{op}_{what}" for op in ("enqueue", "dequeue", "draw") for what in ("count", "ns")]
 _HEAD = re.compile(r"version 1\ntick_ns ([1-9]\d*)\nstats ([01])\n")

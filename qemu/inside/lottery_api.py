@@ -417,7 +417,7 @@ def effects(sysrq: int) -> Tests:
             *(to(attr(tickets=10, runtime=n * 10 * MS)) for n in (1, 2, 3)), awake=True
         ),
         "renice moves derived tickets": steps(
-            *((attr(nice=nice), partial(renice, nice=nice)) for nice in (0, 5, 19, -20, 0)),
+            *((attr(nice=nice), partial(renice, nice=nice)) for nice in (0, *range(-20, 20), 0)),
             owned=0,
             awake=True,
         ),
