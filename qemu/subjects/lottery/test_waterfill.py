@@ -62,6 +62,7 @@ def anywhere(*tickets: int) -> Wanted:
         pytest.param(
             anywhere(1000000, 1, 1), 0b11, [1, 0.5, 0.5], id="one with everything has one CPU"
         ),
+        pytest.param(anywhere(10, 20, 70), 0b11, [1 / 3, 2 / 3, 1], id="10:20:70"),
         pytest.param(anywhere(100, 10, 1, 1), 0b111, [1, 1, 0.5, 0.5], id="two at the limit"),
         # 16 of 136 tickets on 4 CPUs are less than one CPU
         pytest.param(
