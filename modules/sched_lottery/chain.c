@@ -10,6 +10,7 @@
 #include <linux/err.h>
 #include <linux/list.h>
 #include <linux/mmu_context.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 
 #include <linux/lottery/mutex.h>
@@ -47,6 +48,7 @@ static struct task_struct *lottery_owner(struct rt_mutex_base *lock)
 static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 {
 	struct lottery_loan *loan;
+	struct task_struct *to;
 
 #ifdef CONFIG_RT_MUTEXES
 	if (p->pi_blocked_on)
@@ -57,9 +59,11 @@ static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 	if (!named)
 		return NULL;
 
-	list_for_each_entry(loan, &p->lottery.loans, own)
-		if (READ_ONCE(loan->active))
-			return loan->to;
+	list_for_each_entry(loan, &p->lottery.loans, own) {
+		to = lottery_named(loan);
+		if (to && READ_ONCE(loan->active))
+			return to;
+	}
 	return NULL;
 }
 
@@ -76,9 +80,13 @@ static struct task_struct *lottery_waits_for(struct task_struct *p, bool named)
 enum lottery_whereabouts
 lottery_find_borrower(struct lottery_loan *loan, struct task_struct **borrower)
 {
-	struct task_struct *p = loan->lender, *next = loan->to;
+	struct task_struct *p = loan->lender, *next;
 	int depth;
 
+	guard(rcu)();
+	next = lottery_named(loan);
+	if (loan->to && !next)
+		return LOTTERY_NOWHERE;
 	for (depth = 0; depth < LOTTERY_CHAIN; depth++) {
 		if (depth || !next) {
 			if (!raw_spin_trylock(&p->pi_lock))

@@ -389,11 +389,12 @@ static void lottery_lend_to_named(struct rq *rq, struct task_struct *p)
 	u64 own = lottery_task_tickets(p), part, sum = 0;
 	struct lottery_loan *loan;
 
+	guard(rcu)();
 	list_for_each_entry(loan, &p->lottery.loans, own)
-		if (!loan->over)
+		if (!lottery_is_over(loan))
 			sum += loan->tickets ?: own;
 	list_for_each_entry(loan, &p->lottery.loans, own) {
-		if (loan->over)
+		if (lottery_is_over(loan))
 			continue;
 		part = loan->tickets ?: own;
 		/* No more than it has, each in proportion. */

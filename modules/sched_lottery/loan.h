@@ -3,6 +3,7 @@
 #ifndef _SCHED_LOTTERY_LOAN_H
 #define _SCHED_LOTTERY_LOAN_H
 
+#include <linux/pid.h>
 #include <linux/timekeeping.h>
 
 #include "class.h"
@@ -45,6 +46,23 @@ lottery_find_borrower(struct lottery_loan *loan, struct task_struct **borrower);
 static inline bool lottery_has_expired(const struct lottery_loan *loan)
 {
 	return loan->expires && ktime_get_mono_fast_ns() >= loan->expires;
+}
+
+/* The borrower that a loan names, or NULL once that has no id. Under RCU. */
+static inline struct task_struct *lottery_named(const struct lottery_loan *loan)
+{
+	struct task_struct *to = pid_task(loan->pid, PIDTYPE_PID);
+
+	/* A thread that executes a program has the id of the first thread from then on. */
+	return to == loan->to ? to : NULL;
+}
+
+/* Has a loan to a named borrower ended? Under RCU. */
+static inline bool lottery_is_over(const struct lottery_loan *loan)
+{
+	const struct task_struct *to = lottery_named(loan);
+
+	return loan->over || lottery_has_expired(loan) || !to || READ_ONCE(to->exit_state);
 }
 
 /* What a loan that is in a pool has there [tickets]; what it will have may differ. */

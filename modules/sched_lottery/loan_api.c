@@ -3,8 +3,8 @@
  * prctl(PR_LOTTERY): the tasks that a task lends its tickets to when it blocks.
  *
  * A task alone makes and ends its loans, with its pi_lock and rq lock held; one of the two
- * is enough to read them. A loan keeps a reference to its borrower, and a place in the
- * pools.
+ * is enough to read them. A loan keeps the id of its borrower, not its task_struct, and a
+ * place in the pools. One to a dead borrower stays until the lender lends again or exits.
  */
 
 #include <linux/capability.h>
@@ -31,7 +31,7 @@ static void lottery_loan_free(struct rcu_head *rcu)
 {
 	struct lottery_loan *loan = container_of(rcu, struct lottery_loan, rcu);
 
-	put_task_struct(loan->to);
+	put_pid(loan->pid);
 	lottery_unreserve();
 	kfree(loan);
 }
@@ -50,7 +50,7 @@ static void lottery_loan_wait(struct lottery_loan *loan)
 	}
 }
 
-/* End the loans of the caller to @to, or all; those that have expired in any case. */
+/* End the loans of the caller to @to, or all; those that are over in any case. */
 static unsigned int lottery_end_loans(struct task_struct *to, bool all)
 {
 	struct lottery_loan *loan, *next;
@@ -58,9 +58,12 @@ static unsigned int lottery_end_loans(struct task_struct *to, bool all)
 	LIST_HEAD(ended);
 
 	scoped_guard(task_rq_lock, current) {
+		guard(rcu)();
 		list_for_each_entry_safe(loan, next, &current->lottery.loans, own) {
-			if (all || loan->to == to || loan->over) {
-				nr += !loan->over;
+			bool over = lottery_is_over(loan);
+
+			if (all || over || loan->to == to) {
+				nr += !over;
 				list_move_tail(&loan->own, &ended);
 			}
 		}
@@ -73,7 +76,6 @@ static unsigned int lottery_end_loans(struct task_struct *to, bool all)
 	return nr;
 }
 
-/* Takes over the reference to @to, unless it fails. */
 static int lottery_add_loan(struct task_struct *to, const struct prctl_lottery_loan *ask)
 {
 	struct lottery_loan *loan;
@@ -92,6 +94,7 @@ static int lottery_add_loan(struct task_struct *to, const struct prctl_lottery_l
 
 	init_lottery_loan(loan, current);
 	loan->to = to;
+	loan->pid = get_task_pid(to, PIDTYPE_PID);
 	loan->tickets = ask->tickets;
 	loan->keep = ask->flags & PR_LOTTERY_KEEP;
 	if (ask->timeout_ns)
@@ -136,10 +139,7 @@ static int lottery_lend_to(const struct prctl_lottery_loan *ask)
 		return err;
 
 	lottery_end_loans(to, false);
-	err = lottery_add_loan(to, ask);
-	if (!err)
-		retain_and_null_ptr(to);
-	return err;
+	return lottery_add_loan(to, ask);
 }
 
 static int lottery_revoke(pid_t pid)
@@ -193,6 +193,12 @@ int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4
 	default:
 		return -EINVAL;
 	}
+}
+
+/* The caller executes a program with other privileges: that lends as it likes. */
+void sched_lottery_secure_exec(void)
+{
+	lottery_end_loans(NULL, true);
 }
 
 /* The caller exits: it stops lending, and leaves the currency of its process. */

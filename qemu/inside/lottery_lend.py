@@ -19,7 +19,8 @@ from functools import partial
 
 from inside import calls, cgroup, ktap, lottery, sched, workers
 from inside.ktap import Case, Tests
-from inside.sched import LEND, LOAN_KEEP, LOANS_MAX, MS, REVOKE, TICKETS_MAX, Loan, prctl
+from inside.lottery_loans import ENDS, lent, served
+from inside.sched import LEND, LOANS_MAX, REVOKE, TICKETS_MAX, Loan, prctl
 from inside.task import released, wait_until
 from inside.workers import Workers
 
@@ -102,16 +103,6 @@ def refused_to_other_users(case: Case) -> None:
         w[1].act("drop_privileges", spins=False)
         found = released(partial(unprivileged_task_lends, [os.getpid(), *(x.pid for x in w)]))
     case.equal(found, [EPERM, EPERM, 0], "errno of a loan to root, to another user, to itself")
-
-
-@contextmanager
-def served(case: Case, *owned: int) -> Iterator[Workers]:
-    """A hog and a server that spin, and tasks that sleep and lend."""
-    with Workers(case, *owned) as w:
-        hog, server, *_ = w
-        server.spin()
-        hog.spin()
-        yield w
 
 
 def to_a_lottery_task(case: Case) -> None:
@@ -347,17 +338,6 @@ def switched_off(case: Case) -> None:
         lottery.switch("transfers", True)
 
 
-@contextmanager
-def lent(case: Case, flags: int = LOAN_KEEP, timeout_ns: int = 0) -> Iterator[Workers]:
-    """A hog, a server that has borrowed, and its lender."""
-    with served(case, 100, 100, 200) as w:
-        _, server, lender = w
-        lender.lend(server, 0, flags, timeout_ns)
-        if not timeout_ns:
-            w.expect_tickets(400)
-        yield w
-
-
 def lender_changes(case: Case) -> None:
     """Its loan does as well, though it sleeps."""
     with lent(case) as w:
@@ -429,69 +409,6 @@ def lender_is_frozen(case: Case) -> None:
         w.expect_tickets(400)
 
 
-def at_a_wakeup(case: Case) -> None:
-    with lent(case, 0) as w:
-        _, server, lender = w
-        lender.sleep()
-        w.expect_tickets(200)
-        w.expect_share(server, 1 / 2)
-
-
-def not_at_a_wakeup(case: Case) -> None:
-    with lent(case) as w:
-        _, server, lender = w
-        lender.sleep()
-        w.expect_tickets(400)
-        w.expect_share(server, 3 / 4)
-
-
-def while_it_runs(case: Case) -> None:
-    """While the lender runs, it has them itself."""
-    with lent(case) as w:
-        lender = w[2]
-        lender.spin()
-        w.expect_tickets(400)
-        w.expect_share(lender, 1 / 2)
-
-
-def at_a_time(case: Case) -> None:
-    with lent(case, timeout_ns=200 * MS) as w:
-        w.expect_tickets(200)
-        w.expect_share(w[1], 1 / 2)
-
-
-def revoked(case: Case) -> None:
-    with lent(case) as w:
-        _, server, lender = w
-        lender.act("revoke", server.pid, spins=False)
-        w.expect_tickets(200)
-        w.expect_share(server, 1 / 2)
-
-
-def lender_exits(case: Case) -> None:
-    with lent(case) as w:
-        lender = w[2]
-        lender.tell("exit", 0)
-        w.expect_tickets(200)
-        lender.result()
-
-
-def lender_is_killed(case: Case) -> None:
-    with lent(case) as w:
-        w[2].end()
-        w.expect_tickets(200)
-
-
-def borrower_exits(case: Case) -> None:
-    with lent(case) as w:
-        _, server, lender = w
-        server.tell("exit", 0)
-        server.result()
-        w.expect_tickets(100)
-        lender.sleep()
-        w.expect_tickets(100)
-
-
 GROUPS: Tests = {
     "refusals": {
         "arguments": refused_arguments,
@@ -529,16 +446,7 @@ GROUPS: Tests = {
         "the lender is stopped": lender_is_stopped,
         "the lender is frozen": lender_is_frozen,
     },
-    "ends": {
-        "at a wake-up": at_a_wakeup,
-        "not at a wake-up": not_at_a_wakeup,
-        "while the lender runs": while_it_runs,
-        "at a time": at_a_time,
-        "revoked": revoked,
-        "the lender exits": lender_exits,
-        "the lender is killed": lender_is_killed,
-        "the borrower exits": borrower_exits,
-    },
+    "ends": ENDS,
 }
 
 

@@ -43,6 +43,14 @@ def _drop_privileges() -> None:
     calls.signal_at_death_of_parent(signal.SIGKILL)
 
 
+def _execute(path: str) -> None:
+    """Become a Python that sleeps."""
+    hold, let_go = os.pipe()
+    os.dup2(hold, 0)
+    os.set_inheritable(let_go, True)
+    os.execv(path, ["python3", "-BESc", "input()"])
+
+
 def _fork_spinner() -> None:
     parent = os.getpid()
     if not os.fork():
@@ -64,6 +72,7 @@ _ACTIONS: dict[str, Callable[..., object]] = {
     "drop_privileges": _drop_privileges,
     "set_user": os.setuid,
     "fork": _fork_spinner,
+    "execute": _execute,
     "exit": os._exit,
 }
 
@@ -98,7 +107,7 @@ class Worker(Task):
         words, now = self._words, time.monotonic_ns()
         return float(max(words.gap, now - words.looked)) / 1e9
 
-    def tell(self, action: str = "", *args: int, spins: bool = True) -> None:
+    def tell(self, action: str = "", *args: int | str, spins: bool = True) -> None:
         """Let it do that, and then spin or sleep; returns at once."""
         if not self._words.told:
             self.release()

@@ -50,6 +50,9 @@ static struct task_struct *class_task(struct kunit *test, unsigned int tickets)
 	p->lottery.tickets = tickets;
 	raw_spin_lock_init(&p->pi_lock);
 	init_lottery_task(p);
+	p->thread_pid = kunit_kzalloc(test, sizeof(*p->thread_pid), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, p->thread_pid);
+	hlist_add_head_rcu(&p->pid_links[PIDTYPE_PID], &p->thread_pid->tasks[PIDTYPE_PID]);
 	return p;
 }
 
@@ -378,6 +381,7 @@ static struct lottery_loan *class_loan(struct kunit *test, struct task_struct *l
 	KUNIT_ASSERT_NOT_NULL(test, loan);
 	init_lottery_loan(loan, lender);
 	loan->to = to;
+	loan->pid = to->thread_pid;
 	loan->tickets = tickets;
 	loan->over = true;	/* until the test begins it */
 	list_add_tail(&loan->own, &lender->lottery.loans);

@@ -307,13 +307,17 @@ static void currency_evicts_loans(struct kunit *test)
 	struct currency_fixture *f = test->priv;
 	struct task_struct *lender = f->task[0], *borrower = f->task[TASKS - 1];
 	struct lottery_loan *loan = kunit_kzalloc(test, sizeof(*loan), GFP_KERNEL);
+	struct pid *pid = kunit_kzalloc(test, sizeof(*pid), GFP_KERNEL);
 	struct lottery_pool *pool = &crq_of(f, where[0])->pool;
 	unsigned long flags;
 
 	KUNIT_ASSERT_NOT_NULL(test, loan);
+	KUNIT_ASSERT_NOT_NULL(test, pid);
+	hlist_add_head_rcu(&borrower->pid_links[PIDTYPE_PID], &pid->tasks[PIDTYPE_PID]);
 	currency_enqueue(f->rq, borrower);
 	init_lottery_loan(loan, lender);
 	loan->to = borrower;
+	loan->pid = pid;
 	list_add_tail(&loan->own, &lender->lottery.loans);
 	raw_spin_lock_irqsave(&f->rq->__lock, flags);
 	lottery_lend(f->rq, lender);
