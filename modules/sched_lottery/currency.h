@@ -11,6 +11,8 @@
 #include "sched.h"
 
 struct pid;
+struct pid_namespace;
+struct prctl_lottery_currency;
 
 /* In the base currency, tickets from within a currency count no more than nice 0. */
 #define LOTTERY_TICKETS_OUTSIDE	1024U
@@ -96,6 +98,8 @@ struct lottery_currency *lottery_make_currency(struct lottery_currency *around,
 struct lottery_currency *lottery_get_currency(struct lottery_currency *c);
 void lottery_put_currency(struct lottery_currency *c);
 int lottery_process_currency(unsigned long tickets);
+void lottery_see_currency(const struct task_struct *p, struct pid_namespace *ns,
+			  struct prctl_lottery_currency *seen);
 
 /* check.c */
 void __lottery_check(struct rq *rq);

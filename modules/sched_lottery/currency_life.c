@@ -9,7 +9,7 @@
  * another currency has tickets of that one until it moves back.
  *
  * Locking: lottery_process_mutex protects changes of @lottery of struct signal_struct and
- * the backing of these currencies. A process keeps its currency.
+ * the backing of these currencies.
  */
 
 #include <linux/capability.h>
@@ -19,6 +19,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
+#include <linux/prctl.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -194,17 +195,11 @@ lottery_make_within(struct lottery_currency *was, struct lottery_currency *home,
 	return c;
 }
 
-static int lottery_enter_new(unsigned int tickets)
+/* The caller's process is in @c from now on, NULL for none, which has its reference. */
+static void lottery_enter(struct lottery_currency *c)
 {
 	struct lottery_currency *was = current->signal->lottery;
-	struct lottery_currency *home = lottery_get_home(), *c;
 	struct task_struct *thread;
-
-	c = lottery_make_within(was, home, tickets);
-	if (IS_ERR(c)) {
-		lottery_put_currency(home);
-		return PTR_ERR(c);
-	}
 
 	WRITE_ONCE(current->signal->lottery, c);
 	scoped_guard(rcu) {
@@ -212,27 +207,45 @@ static int lottery_enter_new(unsigned int tickets)
 			lottery_requeue(thread);
 	}
 	lottery_put_currency(was);
+}
+
+static int lottery_enter_new(unsigned int tickets)
+{
+	struct lottery_currency *home = lottery_get_home(), *c;
+
+	c = lottery_make_within(current->signal->lottery, home, tickets);
+	if (IS_ERR(c)) {
+		lottery_put_currency(home);
+		return PTR_ERR(c);
+	}
+	lottery_enter(c);
 	return 0;
 }
 
 /**
  * lottery_process_currency() - make the caller's process a currency
- * @tickets: its backing in the currency around
+ * @tickets: its backing in the currency around; 0 to leave all currencies of processes
  *
  * A second call changes the backing.
  *
- * Return: 0, or -ERANGE for no tickets or more than LOTTERY_TICKETS_MAX; -EPERM if the
- * currency around is the base currency, @tickets are more than the caller has or it has
- * several threads, and not CAP_SYS_NICE; -ENOSPC if it is within too many; -ENOMEM.
+ * Return: 0, or -ERANGE for more than LOTTERY_TICKETS_MAX; -EPERM if the currency around is
+ * the base currency, @tickets are more than the caller has or it has several threads, or
+ * for 0, and not CAP_SYS_NICE; -ENOSPC if it is within too many; -ENOMEM.
  */
 int lottery_process_currency(unsigned long tickets)
 {
 	struct lottery_currency *c;
 
-	if (!tickets || tickets > LOTTERY_TICKETS_MAX)
+	if (tickets > LOTTERY_TICKETS_MAX)
 		return -ERANGE;
+	if (!tickets && !capable(CAP_SYS_NICE))
+		return -EPERM;
 
 	guard(mutex)(&lottery_process_mutex);
+	if (!tickets) {
+		lottery_enter(NULL);
+		return 0;
+	}
 	c = current->signal->lottery;
 	if (!c || c->owner != task_tgid(current))
 		return lottery_enter_new(tickets);
@@ -241,6 +254,27 @@ int lottery_process_currency(unsigned long tickets)
 		return -EPERM;
 	lottery_change_backing(c, tickets);
 	return 0;
+}
+
+/**
+ * lottery_see_currency() - the currency of a process
+ * @p: a task of it, which the caller keeps
+ * @ns: whose ids to tell
+ * @seen: stores what it is, zeros without one
+ */
+void lottery_see_currency(const struct task_struct *p, struct pid_namespace *ns,
+			  struct prctl_lottery_currency *seen)
+{
+	const struct lottery_currency *c;
+
+	*seen = (struct prctl_lottery_currency) {};
+	guard(rcu)();
+	c = READ_ONCE(p->signal->lottery);
+	if (!c)
+		return;
+	seen->pid = pid_task(c->owner, PIDTYPE_TGID) ? pid_nr_ns(c->owner, ns) : 0;
+	seen->tickets = READ_ONCE(c->tickets);
+	seen->flags = READ_ONCE(c->inner) ? PR_LOTTERY_INNER : 0;
 }
 
 /* A new process, whose threads share @sig, is in the currency of its parent. */

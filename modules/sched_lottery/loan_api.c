@@ -14,10 +14,12 @@
 #include <linux/list.h>
 #include <linux/mmu_context.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/prctl.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task.h>
 #include <linux/security.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
@@ -154,18 +156,103 @@ static int lottery_revoke(pid_t pid)
 	return to && lottery_end_loans(to, false) ? 0 : -ESRCH;
 }
 
+/* The loans of @p that are not over, with ids of @ns. Returns how many. */
+static unsigned int lottery_list_loans(struct task_struct *p, struct pid_namespace *ns,
+				       struct prctl_lottery_loan seen[LOTTERY_LOANS_MAX])
+{
+	u64 now = ktime_get_mono_fast_ns();
+	const struct lottery_loan *loan;
+	unsigned int nr = 0;
+
+	guard(raw_spinlock_irq)(&p->pi_lock);
+	guard(rcu)();
+	list_for_each_entry(loan, &p->lottery.loans, own) {
+		if (!lottery_is_over(loan))
+			seen[nr++] = (struct prctl_lottery_loan) {
+				.pid = pid_nr_ns(loan->pid, ns),
+				.tickets = loan->tickets,
+				.flags = loan->keep ? PR_LOTTERY_KEEP : 0,
+				.timeout_ns = loan->expires ? loan->expires - now : 0,
+			};
+	}
+	return nr;
+}
+
+/* A caller that knows more than this kernel finds zeros there. */
+static int lottery_copy_out(void __user *to, size_t room, const void *from, size_t size)
+{
+	size_t known = min(room, size);
+
+	if (copy_to_user(to, from, known) || clear_user(to + known, room - known))
+		return -EFAULT;
+	return 0;
+}
+
+static int lottery_get_loans(void __user *to, size_t size, unsigned long room)
+{
+	struct prctl_lottery_loan loans[LOTTERY_LOANS_MAX];
+	int nr, i, err = 0;
+
+	nr = lottery_list_loans(current, task_active_pid_ns(current), loans);
+	if (nr > room)
+		return -ENOSPC;
+	for (i = 0; i < nr && !err; i++)
+		err = lottery_copy_out(to + i * size, size, &loans[i], sizeof(loans[i]));
+	return err ?: nr;
+}
+
+static int lottery_get_currency_of(void __user *to, size_t size)
+{
+	struct prctl_lottery_currency seen;
+
+	lottery_see_currency(current, task_active_pid_ns(current), &seen);
+	return lottery_copy_out(to, size, &seen, sizeof(seen));
+}
+
+/**
+ * lottery_show_task() - loans and process currency in /proc/PID/sched
+ * @p: the task, of any class
+ * @ns: whose ids to show
+ * @m: the file
+ */
+void lottery_show_task(struct task_struct *p, struct pid_namespace *ns, struct seq_file *m)
+{
+	struct prctl_lottery_loan loans[LOTTERY_LOANS_MAX];
+	struct prctl_lottery_currency currency;
+	unsigned int nr, i;
+
+	lottery_see_currency(p, ns, &currency);
+	if (currency.tickets) {
+		seq_printf(m, "%-45s:%21u\n", "lottery.currency", currency.tickets);
+		seq_printf(m, "%-45s:%21d\n", "lottery.currency.pid", currency.pid);
+	}
+	nr = lottery_list_loans(p, ns, loans);
+	for (i = 0; i < nr; i++)
+		seq_printf(m, "lottery.loan.%-32d:%21u\n", loans[i].pid, loans[i].tickets);
+}
+
+/* Of a structure of user space. */
+static int lottery_check_size(unsigned long size, unsigned long least)
+{
+	if (size < least)
+		return -EINVAL;
+	return size > PAGE_SIZE ? -E2BIG : 0;
+}
+
 /**
  * sched_lottery_prctl() - PR_LOTTERY
  * @op: PR_LOTTERY_*
  * @arg3: LEND: a struct prctl_lottery_loan of user space. REVOKE: the borrower's
- *	pid, or 0 for all. CURRENCY: see lottery_process_currency().
- * @arg4: LEND: the size of that structure
- * @arg5: 0
+ *	pid, or 0 for all. CURRENCY: see lottery_process_currency(). GET_LOANS: an array
+ *	for them. GET_CURRENCY: a struct prctl_lottery_currency.
+ * @arg4: the size of that structure, or of one in the array
+ * @arg5: GET_LOANS: how many fit in there; otherwise 0
  *
- * Return: 0, or -EINVAL for an unknown operation or flag, a nonzero argument that is not
- * used or a loan to oneself; -EPERM if the caller is not a SCHED_LOTTERY task, or the
- * borrower is another user's; -ESRCH if there is no such task, or no loan to it; -ERANGE
- * for too many tickets; -ENOSPC for too many loans; -E2BIG, -EFAULT, -ENOMEM.
+ * Return: 0, or how many loans there are; or -EINVAL for an unknown operation or flag, a
+ * nonzero argument that is not used or a loan to oneself; -EPERM if the caller is not a
+ * SCHED_LOTTERY task, or the borrower is another user's; -ESRCH if there is no such task, or
+ * no loan to it; -ERANGE for too many tickets; -ENOSPC for too many loans, or no room for
+ * them; -E2BIG, -EFAULT, -ENOMEM.
  */
 int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4,
 			unsigned long arg5)
@@ -173,16 +260,14 @@ int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4
 	struct prctl_lottery_loan ask;
 	int err;
 
-	if (arg5)
+	if (arg5 && op != PR_LOTTERY_GET_LOANS)
 		return -EINVAL;
 
 	switch (op) {
 	case PR_LOTTERY_LEND:
-		if (arg4 < PR_LOTTERY_LOAN_SIZE_VER0)
-			return -EINVAL;
-		if (arg4 > PAGE_SIZE)
-			return -E2BIG;
-		err = copy_struct_from_user(&ask, sizeof(ask), (void __user *)arg3, arg4);
+		err = lottery_check_size(arg4, PR_LOTTERY_LOAN_SIZE_VER0);
+		if (!err)
+			err = copy_struct_from_user(&ask, sizeof(ask), (void __user *)arg3, arg4);
 		return err ?: lottery_lend_to(&ask);
 	case PR_LOTTERY_REVOKE:
 		if (arg4 || arg3 > INT_MAX)
@@ -190,6 +275,12 @@ int sched_lottery_prctl(unsigned long op, unsigned long arg3, unsigned long arg4
 		return lottery_revoke(arg3);
 	case PR_LOTTERY_CURRENCY:
 		return arg4 ? -EINVAL : lottery_process_currency(arg3);
+	case PR_LOTTERY_GET_LOANS:
+		err = lottery_check_size(arg4, PR_LOTTERY_LOAN_SIZE_VER0);
+		return err ?: lottery_get_loans((void __user *)arg3, arg4, arg5);
+	case PR_LOTTERY_GET_CURRENCY:
+		err = lottery_check_size(arg4, PR_LOTTERY_CURRENCY_SIZE_VER0);
+		return err ?: lottery_get_currency_of((void __user *)arg3, arg4);
 	default:
 		return -EINVAL;
 	}
@@ -206,7 +297,8 @@ void sched_lottery_exit(struct task_struct *p)
 {
 	scoped_guard(task_rq_lock, p)
 		p->lottery.exits = true;
-	if (p->signal->lottery)
+	/* Its process may leave the currency just now: it is not looked at here. */
+	if (static_branch_unlikely(&lottery_currencies))
 		lottery_requeue(p);
 	lottery_end_loans(NULL, true);
 	lottery_loan_wait(&p->lottery.loan);

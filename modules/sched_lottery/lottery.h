@@ -21,6 +21,7 @@
 
 struct cftype;
 struct cgroup_subsys_state;
+struct pid_namespace;
 struct rnd_state;
 struct rq;
 struct rq_flags;
@@ -261,6 +262,9 @@ static inline void lottery_dead(struct task_struct *p)
 
 /* core_sched.c APIs: */
 bool lottery_prio_less(const struct task_struct *a, const struct task_struct *b);
+
+/* loan_api.c APIs: */
+void lottery_show_task(struct task_struct *p, struct pid_namespace *ns, struct seq_file *m);
 
 /* stats.c APIs: */
 DECLARE_STATIC_KEY_FALSE(lottery_stats_enabled);

@@ -14,12 +14,20 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from errno import EINVAL, ENOSPC, EPERM, ERANGE
+from errno import E2BIG, EFAULT, EINVAL, ENOSPC, EPERM, ERANGE
 from functools import partial
 
 from inside import calls, cgroup, ktap, sched, workers
 from inside.ktap import Case, Tests
-from inside.sched import CURRENCIES_MAX, CURRENCY, QUANTUM_MAX, TICKETS_MAX, join, make_currency
+from inside.sched import (
+    CURRENCIES_MAX,
+    CURRENCY,
+    GET_CURRENCY,
+    QUANTUM_MAX,
+    TICKETS_MAX,
+    join,
+    make_currency,
+)
 from inside.task import released, wait_until
 from inside.workers import Workers
 
@@ -295,7 +303,6 @@ def nest(depth: int) -> None:
 
 
 def process_asks() -> None:
-    refused(ERANGE, make_currency, 0)
     refused(ERANGE, make_currency, TICKETS_MAX + 1)
     refused(EINVAL, sched.prctl, CURRENCY, 1, 1)
     refused(ERANGE, make_currency, 1 << 32)
@@ -315,7 +322,9 @@ def unprivileged_asks() -> None:
     refused(EPERM, join, 0, 100)
     refused(EPERM, join, 0, 80, QUANTUM_MAX)
     refused(EPERM, make_currency, 91)
+    refused(EPERM, make_currency, 0)
     make_currency(90)
+    refused(EPERM, make_currency, 0)
     refused(EPERM, make_currency, 91)
     make_currency(80)
     refused(EPERM, make_currency, 90)
@@ -332,6 +341,36 @@ def threads_ask() -> None:
     start_thread()
     # the other thread may have as many of its own
     refused(EPERM, make_currency, 100)
+
+
+def told(pid: int, tickets: int, inner: bool = False) -> None:
+    """The caller's process is in a currency of that process."""
+    found = sched.currency()
+    values = found.pid, found.tickets, found.inner, found.pad
+    assert values == (pid, tickets, inner, 0), f"it says {values}"
+
+
+def child_tells(parent: int) -> None:
+    told(parent, 300)
+    make_currency(20)
+    told(os.getpid(), 20, inner=True)
+    # not only the one that it has made
+    make_currency(0)
+    told(0, 0)
+    make_currency(40)
+    told(os.getpid(), 40)
+
+
+def process_tells() -> None:
+    told(0, 0)
+    make_currency(0)
+    make_currency(300)
+    told(os.getpid(), 300)
+    released(partial(child_tells, os.getpid()))
+    told(os.getpid(), 300)
+    for wanted, args in ((EINVAL, (8, 15)), (E2BIG, (8, 1 << 20)), (EFAULT, (8, 16))):
+        refused(wanted, sched.prctl, GET_CURRENCY, *args)
+    refused(EINVAL, sched.prctl, GET_CURRENCY, 8, 16, 1)
 
 
 def without_privilege(case: Case) -> None:
@@ -354,6 +393,19 @@ def children_are_inside(case: Case) -> None:
         w.expect_part_of_cpu(other, 1 / 4)
         maker.act("make_currency", 100)
         w.expect_part_of_cpu(other, 1 / 2)
+
+
+def left_with_privilege(case: Case) -> None:
+    """A task that leaves has its own tickets again; its children stay."""
+    with Workers(case, 100, 100) as w:
+        maker, other = w
+        w.spin()
+        maker.act("make_currency", 300)
+        maker.act("fork")
+        w.expect_tickets(400)
+        maker.act("make_currency", 0)
+        w.expect_tickets(500)
+        w.expect_part_of_cpu(other, 1 / 5)
 
 
 def raised_without_privilege(case: Case) -> None:
@@ -409,8 +461,10 @@ GROUPS: Tests = {
     },
     "processes": {
         "refused arguments": partial(in_a_child, work=process_asks),
+        "what it tells": partial(in_a_child, work=process_tells),
         "without a privilege": without_privilege,
         "children are inside": children_are_inside,
+        "left with a privilege": left_with_privilege,
         "raised without a privilege": raised_without_privilege,
         "between groups": between_groups,
     },

@@ -19,8 +19,8 @@ from functools import partial
 
 from inside import calls, cgroup, ktap, lottery, sched, workers
 from inside.ktap import Case, Tests
-from inside.lottery_loans import ENDS, lent, served
-from inside.sched import LEND, LOANS_MAX, REVOKE, TICKETS_MAX, Loan, prctl
+from inside.lottery_loans import ENDS, lent, listed, served
+from inside.sched import GET_LOANS, LEND, LOANS_MAX, REVOKE, TICKETS_MAX, Loan, prctl
 from inside.task import released, wait_until
 from inside.workers import Workers
 
@@ -53,6 +53,8 @@ def refused_arguments(case: Case) -> None:
         ),
         ("revoke with a fourth argument", EINVAL, (REVOKE, 1, 1)),
         ("revoke of pid -1", EINVAL, (REVOKE, -1)),
+        ("a list of elements of 23", EINVAL, (GET_LOANS, address, 23, 1)),
+        ("a list of huge elements", E2BIG, (GET_LOANS, address, 1 << 20, 1)),
         ("revoke of nothing", ESRCH, (REVOKE, 0)),
         ("revoke from init", ESRCH, (REVOKE, 1)),
     ):
@@ -415,6 +417,7 @@ GROUPS: Tests = {
         "loans": refused_loans,
         "of a lottery task": refused_to_a_lottery_task,
         "to another user's task": refused_to_other_users,
+        "a list": listed,
     },
     "named": {
         "to a lottery task": to_a_lottery_task,

@@ -1,21 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Loans that tasks have made, and how they end."""
+"""Loans that tasks have made, how they are listed, and how they end."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EFAULT, ENOSPC
 from functools import partial
 
-from inside import calls, cgroup
+from inside import calls, cgroup, sched
 from inside.ktap import Case, Tests
-from inside.sched import LOAN_KEEP, MS
-from inside.task import wait_until
+from inside.sched import GET_LOANS, LOAN_KEEP, MS, Loan, prctl
+from inside.task import released, wait_until
 from inside.workers import Workers
 
+SIZE = ctypes.sizeof(Loan)
 PROGRAM = "/usr/bin/another"
 """A copy of Python, beside it so that it finds its library."""
+
+
+def lottery_task_lists(one: int, other: int) -> None:
+    """Of its own loans; those that are over are not listed."""
+    sched.join(0, 10)
+    assert not sched.loans(), "it has lent nothing"
+    sched.lend(one, 5)
+    sched.lend(other, 0, 0, 1000 * MS)
+    found = sched.loans()
+    values = [(loan.pid, loan.tickets, loan.flags) for loan in found]
+    assert values == [(one, 5, LOAN_KEEP), (other, 0, 0)], f"it lists {values}"
+    left = [loan.timeout_ns for loan in found]
+    assert not left[0] and 500 * MS < left[1] <= 1000 * MS, f"they end after {left} ns"
+    # a larger element than the kernel knows, and no room
+    larger = (ctypes.c_uint8 * (2 * SIZE + 16))(*[0xFF] * (2 * SIZE + 16))
+    for wanted, args in (
+        (ENOSPC, (ctypes.addressof(larger), SIZE, 1)),
+        (EFAULT, (8, SIZE, 2)),
+        (0, (ctypes.addressof(larger), SIZE + 8, 2)),
+    ):
+        error = calls.fails(prctl, GET_LOANS, *args)
+        assert error == wanted, f"{args}: {os.strerror(error)}, wanted {os.strerror(wanted)}"
+    assert bytes(larger)[SIZE : SIZE + 8] == bytes(8), "what it does not know is not 0"
+    sched.lend(other, 0, LOAN_KEEP, 1)
+    assert len(sched.loans()) == 1, "one that has expired is listed"
+    sched.revoke(one)
+    assert not sched.loans(), "one that was revoked is listed"
+
+
+def listed(case: Case) -> None:
+    with Workers(case, 0, 0) as w:
+        released(partial(lottery_task_lists, *(worker.pid for worker in w)))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ POLICIES = {
 }
 """Others that a task can change to and back, each with a priority."""
 MS = 1_000_000
-LEND, REVOKE, CURRENCY = range(3)
+LEND, REVOKE, CURRENCY, GET_LOANS, GET_CURRENCY = range(5)
 _PR_LOTTERY = 0x4C4F5454
 LOAN_KEEP = 1
 """Not only until the lender wakes up next."""
@@ -97,9 +97,20 @@ class Loan(ctypes.Structure):
     ]
 
 
-def prctl(operation: int, *args: int) -> None:
+class Currency(ctypes.Structure):
+    """struct prctl_lottery_currency."""
+
+    _fields_ = [
+        ("pid", ctypes.c_int32),
+        ("tickets", ctypes.c_uint32),
+        ("inner", ctypes.c_uint32),
+        ("pad", ctypes.c_uint32),
+    ]
+
+
+def prctl(operation: int, *args: int) -> int:
     """prctl(PR_LOTTERY) of the caller."""
-    calls.call("prctl", _PR_LOTTERY, operation, *args, *[0] * (3 - len(args)))
+    return calls.call("prctl", _PR_LOTTERY, operation, *args, *[0] * (3 - len(args)))
 
 
 def lend(pid: int, tickets: int = 0, flags: int = LOAN_KEEP, timeout_ns: int = 0) -> None:
@@ -113,9 +124,26 @@ def revoke(pid: int = 0) -> None:
     prctl(REVOKE, pid)
 
 
+def loans() -> list[Loan]:
+    """Those of the caller that are not over; the time is what is left."""
+    found = (Loan * LOANS_MAX)()
+    number = prctl(GET_LOANS, ctypes.addressof(found), ctypes.sizeof(Loan), LOANS_MAX)
+    return found[:number]
+
+
 def make_currency(tickets: int) -> None:
-    """The caller's process, and what it forks from now on, share these, whatever they issue."""
+    """The caller's process, and what it forks from now on, share these, whatever they issue.
+
+    With 0 it leaves the currency that it is in.
+    """
     prctl(CURRENCY, tickets)
+
+
+def currency() -> Currency:
+    """That of the caller's process; without one it has no tickets."""
+    found = Currency()
+    prctl(GET_CURRENCY, ctypes.addressof(found), ctypes.sizeof(found))
+    return found
 
 
 def rr_interval_ns(pid: int) -> int:

@@ -213,7 +213,7 @@ int loan_end(pid_t to);
 /*
  * The caller's process, and what it forks from now on, share @tickets of the currency
  * that it is in now; if it has made one before, that is backed by @tickets instead.
- * -1 and errno on error.
+ * With 0 it leaves all that it is in. -1 and errno on error.
  */
 int currency_make(u32 tickets);
 

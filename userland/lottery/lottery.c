@@ -18,6 +18,7 @@
 #include "json.h"
 #include "lottery_sched.h"
 #include "opts.h"
+#include "procfs.h"
 #include "verbs.h"
 
 struct options {
@@ -177,6 +178,72 @@ static void show_quantum(pid_t pid, const char *when, const struct lottery_attr 
 		printf("pid %d's %s quantum: one tick\n", pid, when);
 }
 
+/* What /proc/PID/sched says of loans, and of the currency of the process. */
+struct dealings {
+	u32 backing;		/* 0 without a currency */
+	pid_t maker;		/* 0 when it is gone */
+	unsigned int loans;
+	struct loan_ask loan[LOTTERY_LOANS_MAX];
+};
+
+static struct dealings dealings_of(pid_t pid)
+{
+	char path[64], text[8192], *line, *rest = text;
+	struct dealings d = { 0 };
+
+	snprintf(path, sizeof(path), "/proc/%d/sched", pid);
+	if (read_text(path, text, sizeof(text)) < 0)
+		return d;
+	while ((line = strsep(&rest, "\n"))) {
+		struct loan_ask *loan = &d.loan[d.loans];
+
+		if (sscanf(line, "lottery.currency : %u", &d.backing) == 1 ||
+		    sscanf(line, "lottery.currency.pid : %d", &d.maker) == 1)
+			continue;
+		if (sscanf(line, "lottery.loan.%d : %u", &loan->pid, &loan->tickets) == 2 &&
+		    ++d.loans == LOTTERY_LOANS_MAX)
+			break;
+	}
+	return d;
+}
+
+static void show_dealings(pid_t pid, const char *when)
+{
+	struct dealings d = dealings_of(pid);
+	unsigned int i;
+
+	if (d.backing && d.maker)
+		printf("pid %d's %s currency: %u tickets, made by pid %d\n", pid, when,
+		       d.backing, d.maker);
+	else if (d.backing)
+		printf("pid %d's %s currency: %u tickets\n", pid, when, d.backing);
+	for (i = 0; i < d.loans; i++) {
+		if (d.loan[i].tickets)
+			printf("pid %d's %s loan: %u tickets to pid %d\n", pid, when,
+			       d.loan[i].tickets, d.loan[i].pid);
+		else
+			printf("pid %d's %s loan: all tickets to pid %d\n", pid, when,
+			       d.loan[i].pid);
+	}
+}
+
+static void show_json_dealings(pid_t pid)
+{
+	struct dealings d = dealings_of(pid);
+	unsigned int i;
+
+	json_number("currency", d.backing);
+	json_number("currency_pid", (u64)d.maker);
+	json_list("loans");
+	for (i = 0; i < d.loans; i++) {
+		json_object(NULL);
+		json_number("pid", (u64)d.loan[i].pid);
+		json_number("tickets", d.loan[i].tickets);
+		json_end();
+	}
+	json_end();
+}
+
 static void show_json(pid_t pid, const struct lottery_attr *attr)
 {
 	const char *name = policy_name(attr->sched_policy);
@@ -192,6 +259,7 @@ static void show_json(pid_t pid, const struct lottery_attr *attr)
 	json_signed("nice", attr->sched_nice);
 	json_number("quantum_ns", lottery ? attr->sched_runtime : 0);
 	json_bool("reset_on_fork", attr->sched_flags & ATTR_RESET_ON_FORK);
+	show_json_dealings(pid);
 	json_close();
 }
 
@@ -205,8 +273,10 @@ static void show(const struct options *o, pid_t pid, const char *when,
 	if (!o->set || o->verbose)
 		show_policy(pid, when, attr);
 	show_tickets(pid, when, attr);
-	if (!o->set || o->verbose)
+	if (!o->set || o->verbose) {
 		show_quantum(pid, when, attr);
+		show_dealings(pid, when);
+	}
 }
 
 /*

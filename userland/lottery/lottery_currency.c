@@ -23,7 +23,7 @@ static struct options options;
 
 static const struct opt rows[] = {
 	OPT('b', "--backing", "TICKETS", NUMBER(options.backing, 0, LOTTERY_TICKETS_MAX, 0),
-	    "1..1000000 to share; for a cgroup 0, too: it is no currency",
+	    "1..1000000 to share; 0 to leave it, or to end a cgroup's",
 	    .given = &options.backed),
 	OPT('g', "--group", "GROUP", TEXT(options.group, NULL),
 	    "a cgroup, from " CGROUP_ROOT " on or with its whole path"),
@@ -48,8 +48,8 @@ static void check(int argc, char **argv, const struct options *o)
 		args_no_more(argc, argv, optind);
 		return;
 	}
-	if (!o->backing)
-		die(EXIT_USAGE, "currency: --backing TICKETS is missing, at least 1");
+	if (!o->backed)
+		die(EXIT_USAGE, "currency: --backing TICKETS is missing");
 	if (optind == argc)
 		die(EXIT_USAGE, "currency: a command or --group is missing, try --help");
 }
@@ -117,8 +117,8 @@ int lottery_currency(int argc, char **argv)
 			die(EXIT_FAILED, LOTTERY_DENIED);
 	}
 	if (currency_make(o->backing))
-		die(EXIT_FAILED, errno == EPERM ?
-		    "more tickets than it has need CAP_SYS_NICE (be root)" : "%s",
-		    strerror(errno));
+		die(EXIT_FAILED, errno != EPERM ? "%s" : o->backing ?
+		    "more tickets than it has need CAP_SYS_NICE (be root)" :
+		    "to leave a currency needs CAP_SYS_NICE (be root)", strerror(errno));
 	become(argv + optind);
 }

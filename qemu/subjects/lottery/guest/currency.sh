@@ -32,6 +32,12 @@ until test "$(awk '$4 == 1000 && $6 == 15 { n++ } END { print n + 0 }' /tmp/out)
 	lottery top --batch --count 1 >/tmp/out
 done
 cat /tmp/out
+# A child of that shell, and a command that has left the currency of the shell that ran it.
+lottery -p "$(pgrep -P "$shell")" >/tmp/out
+lottery currency -b 20 sh -c 'lottery -p $$; exec lottery currency -b 0 lottery -p $$' >>/tmp/out
+cat /tmp/out
+grep -q "current currency: 30 tickets, made by pid $shell\$" /tmp/out
+test "$(grep -c 'current currency: 20 tickets' /tmp/out)" = 1
 pkill -P "$shell"
 kill "$shell"
 await 0

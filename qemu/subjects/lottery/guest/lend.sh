@@ -19,6 +19,12 @@ until test "$(tickets)" = 300; do
 	test "$looks" -lt 200
 	sleep 0.1
 done
+lottery -p "$client" >/tmp/out
+cat /tmp/out
+grep -qx "pid $client's current loan: all tickets to pid $server" /tmp/out
+lottery -p "$client" --json >/tmp/out
+cat /tmp/out
+grep -q "\"currency\":0,\"currency_pid\":0,\"loans\":\[{\"pid\":$server,\"tickets\":0}\]" /tmp/out
 kill "$client"
 until test "$(tickets)" = 0; do
 	looks=$((looks + 1))
