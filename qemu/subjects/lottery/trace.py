@@ -18,7 +18,7 @@ SCRIPT = "lab/tasks.sh"
 LASTS_S = 6
 SHOWN_NS = 250_000_000
 SETTLED_NS = 1_500_000_000
-"""The first lottery task lets the others come only when the fair floor lets them."""
+"""The first lottery task lets the others come only in the turns of fair tasks."""
 TICK_NS = 120_000
 """How wide a draw is drawn."""
 SHARES = {"three": 3, "two": 2, "one": 1}

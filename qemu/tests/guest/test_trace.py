@@ -44,8 +44,8 @@ def test_of_three_tasks_one_runs_at_a_time(lab_paths: Paths, tmp_path: Path) -> 
         runs += [span for span in shown[name] if span.what is What.RUNS]
     runs.sort(key=lambda span: span.begin_ns)
     assert all(one.end_ns <= other.begin_ns for one, other in pairwise(runs))
-    # nearly all of the CPU is theirs
-    assert sum(span.ns for span in runs) > 0.95 * (end - begin)
+    # all of the CPU is theirs but a tick of 18, which what records them has
+    assert sum(span.ns for span in runs) > 0.93 * (end - begin)
     # and a person opens it with the usual tool
     said = subprocess.run(
         ["trace-cmd", "report", "-i", str(traced.folder / DAT)], capture_output=True, check=True
