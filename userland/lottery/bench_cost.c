@@ -388,8 +388,11 @@ static void measure_floor(void)
 	/* With turns of a second the class leaves fair tasks to the server. */
 	crew_enlist(&crew, 0, 0, fair.meet ? PERIOD_NS : 0);
 	crew_release(&crew);
-	/* Between two turns: a window of whole periods has as many turns, however late they are. */
-	sleep_until_ns(now_ns() + PERIOD_NS / 2);
+	/*
+	 * Between two turns of the server: a window of whole periods has as many turns, however
+	 * late they are. It may have one in any case, for the time before.
+	 */
+	sleep_until_ns(now_ns() + PERIOD_NS / 2 + (fair.meet ? 0 : PERIOD_NS));
 	elapsed = (double)bench_watch(&crew, ran);
 	if (fair.meet)
 		fair.late_ns = meet();
