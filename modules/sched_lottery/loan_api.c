@@ -164,8 +164,8 @@ static unsigned int lottery_list_loans(struct task_struct *p, struct pid_namespa
 	const struct lottery_loan *loan;
 	unsigned int nr = 0;
 
-	guard(raw_spinlock_irq)(&p->pi_lock);
 	guard(rcu)();
+	raw_spin_lock_irq(&p->pi_lock);
 	list_for_each_entry(loan, &p->lottery.loans, own) {
 		if (!lottery_is_over(loan))
 			seen[nr++] = (struct prctl_lottery_loan) {
@@ -175,6 +175,7 @@ static unsigned int lottery_list_loans(struct task_struct *p, struct pid_namespa
 				.timeout_ns = loan->expires ? loan->expires - now : 0,
 			};
 	}
+	raw_spin_unlock_irq(&p->pi_lock);
 	return nr;
 }
 
