@@ -148,10 +148,16 @@ static inline void lottery_fair_waits(struct lottery_rq *lrq, s64 ran)
 	lrq->fair_wait = max(lrq->fair_wait - ran, 0LL);
 }
 
-/* Are fair tasks to have a turn when the present one ends? Not in turns of a whole core. */
+/* Can fair tasks have a turn? Not under core scheduling, where the whole core has turns. */
+static inline bool lottery_fair_can_run(struct rq *rq)
+{
+	return rq->cfs.h_nr_runnable && !sched_core_enabled(rq);
+}
+
+/* Are fair tasks to have a turn when the present one ends? */
 static inline bool lottery_fair_is_due(struct rq *rq)
 {
-	return rq->cfs.h_nr_runnable && !rq->lottery.fair_wait && !sched_core_enabled(rq);
+	return lottery_fair_can_run(rq) && !rq->lottery.fair_wait;
 }
 
 /* guest.c */

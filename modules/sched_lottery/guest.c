@@ -83,6 +83,8 @@ void lottery_begin_fair_turn(struct rq *rq)
 {
 	struct lottery_rq *lrq = &rq->lottery;
 
+	lockdep_assert_rq_held(rq);
+
 	lrq->holder = NULL;
 	lrq->fair_turn = true;
 	lrq->fair_since = rq_clock_task(rq);
@@ -93,6 +95,8 @@ static void lottery_end_fair_turn(struct rq *rq)
 	struct lottery_rq *lrq = &rq->lottery;
 	/* Real-time tasks may have made it longer. */
 	u64 ran = min_t(u64, rq_clock_task(rq) - lrq->fair_since, 2 * TICK_NSEC);
+
+	lockdep_assert_rq_held(rq);
 
 	lrq->fair_turn = false;
 	lrq->fair_wait = ran * LOTTERY_FAIR_PART;
@@ -108,7 +112,7 @@ bool lottery_fair_stays(struct rq *rq)
 {
 	if (likely(!rq->lottery.fair_turn))
 		return false;
-	if (rq->cfs.h_nr_runnable && !sched_core_enabled(rq))
+	if (lottery_fair_can_run(rq))
 		return true;
 	lottery_end_fair_turn(rq);
 	return false;

@@ -2,7 +2,6 @@
 /* The holder of the turn and its time, on a run queue that no CPU has. */
 
 #include <kunit/test.h>
-#include <linux/delay.h>
 #include <linux/mmu_context.h>
 
 #include <linux/lottery/mutex.h>
@@ -224,7 +223,7 @@ static void class_picks_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->rq->lottery.lotteries, 2);
 }
 
-/* Fair tasks that wait have one tick of so many. */
+/* Fair tasks that wait have a tick after LOTTERY_FAIR_PART ticks of the class. */
 static void class_fair_tasks_have_turns(struct kunit *test)
 {
 	struct class_fixture *f = test->priv;
@@ -526,42 +525,6 @@ static void class_first_waiter_borrows(struct kunit *test)
 }
 #endif
 
-/* A pool has room for what tasks lend, and not for more. */
-static void class_loans_wait_for_room(struct kunit *test)
-{
-	struct lottery_rq lrq = { .nr = 1, .pool.nr = 1 };
-
-	KUNIT_EXPECT_TRUE(test, lottery_has_room_to_lend(&lrq));
-	lrq.pool.nr = U32_MAX;
-	KUNIT_EXPECT_FALSE(test, lottery_has_room_to_lend(&lrq));
-}
-
-static bool class_has_room(unsigned int nr)
-{
-	struct lottery_rq lrq = { .nr = 1, .pool.nr = nr };
-
-	return lottery_has_room_to_lend(&lrq);
-}
-
-/* The room of tasks that have gone is given back; the pools of this machine are in use. */
-static void class_room_is_given_back(struct kunit *test)
-{
-	const unsigned int nr = 2000;
-	unsigned int i, reserved = 0;
-
-	if (class_has_room(U32_MAX / 4))
-		kunit_skip(test, "a pool that needs no room");
-	while (reserved < nr && !lottery_reserve())
-		reserved++;
-	KUNIT_EXPECT_EQ(test, reserved, nr);
-	KUNIT_EXPECT_TRUE(test, class_has_room(nr));
-	while (reserved--)
-		lottery_unreserve();
-	for (i = 0; i < 100 && class_has_room(nr / 2); i++)
-		msleep(100);
-	KUNIT_EXPECT_FALSE(test, class_has_room(nr / 2));
-}
-
 static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_running_holds),
 	KUNIT_CASE(class_blocked_holds_not),
@@ -582,8 +545,6 @@ static struct kunit_case lottery_class_cases[] = {
 	KUNIT_CASE(class_winner_borrows),
 	KUNIT_CASE(class_waking_gets_mail),
 	KUNIT_CASE(class_first_waiter_borrows),
-	KUNIT_CASE(class_loans_wait_for_room),
-	KUNIT_CASE(class_room_is_given_back),
 	{}
 };
 

@@ -6,6 +6,7 @@
 
 #include <kunit/resource.h>
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/poison.h>
 #include <linux/prandom.h>
@@ -14,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "lottery/lottery.h"
+#include "lottery/loan.h"
 
 /* The number of entries, those of the random tests, and operations on them. */
 #define POOL_ENTRIES	4100
@@ -504,6 +505,35 @@ static void pool_lockstep(struct kunit *test)
 	pool_check(test);
 }
 
+/* Would one more loan fit a CPU's pool that has @nr? */
+static bool pool_has_room(unsigned int nr)
+{
+	struct lottery_rq lrq = { .pool.nr = nr };
+
+	return lottery_has_room_to_lend(&lrq);
+}
+
+/* There is room for what tasks lend, and not for more; when they have gone it is given back. */
+static void pool_room_follows_tasks(struct kunit *test)
+{
+	const unsigned int nr = 2000;
+	unsigned int i, reserved = 0;
+
+	while (reserved < nr && !lottery_reserve())
+		reserved++;
+	KUNIT_EXPECT_EQ(test, reserved, nr);
+	KUNIT_EXPECT_TRUE(test, pool_has_room(0));
+	KUNIT_EXPECT_TRUE(test, pool_has_room(nr - 1));
+	KUNIT_EXPECT_FALSE(test, pool_has_room(U32_MAX - 1));
+	while (reserved--)
+		lottery_unreserve();
+	if (lottery_pool_ops->room == U32_MAX)
+		return;
+	for (i = 0; i < 100 && pool_has_room(nr / 2); i++)
+		msleep(100);
+	KUNIT_EXPECT_FALSE(test, pool_has_room(nr / 2));
+}
+
 static struct kunit_case lottery_pool_cases[] = {
 	KUNIT_CASE(pool_owns_its_tickets),
 	KUNIT_CASE(pool_last_one_leaves),
@@ -512,6 +542,7 @@ static struct kunit_case lottery_pool_cases[] = {
 	KUNIT_CASE(pool_reweight_moves_borders),
 	KUNIT_CASE(pool_edges),
 	KUNIT_CASE(pool_discards_room),
+	KUNIT_CASE(pool_room_follows_tasks),
 	KUNIT_CASE_SLOW(pool_lockstep),
 	{}
 };
