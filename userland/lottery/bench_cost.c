@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* bench_cost.c - what the class costs (scale, pipe), and what it leaves to others (floor). */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -304,8 +305,8 @@ const struct bench_case bench_pipe = {
 };
 
 /*
- * floor: what a fair task keeps under a lottery hog on the same CPU: a tick of 18, or what
- * the deadline server gives to fair tasks, 50 ms of every second, if turns are longer.
+ * floor: what a fair task keeps under a lottery hog on the same CPU, a tick of 18; or under a
+ * SCHED_FIFO hog, what the deadline server gives to fair tasks, 50 ms of every second.
  */
 
 #define FLOOR_PCT_MIN	4.0
@@ -318,14 +319,16 @@ const struct bench_case bench_pipe = {
 #define PERIOD_NS	NSEC_PER_SEC
 #define LATE_MAX_NS	(60 * NSEC_PER_MSEC)
 /* When it wakes up: from so long before the end of a turn on, in so many steps. */
-#define MEET_STEPS	20
-#define MEET_BEFORE_NS	(1500 * NSEC_PER_USEC)
-#define MEET_STEP_NS	(100 * NSEC_PER_USEC)
+#define MEET_STEPS	10
+#define MEET_BEFORE_NS	NSEC_PER_MSEC
+#define MEET_STEP_NS	(200 * NSEC_PER_USEC)
+/* So long before the end it is in a turn. */
+#define MEET_WITHIN_NS	(20 * NSEC_PER_MSEC)
 
 static struct {
 	bool meet;
 	double fair_pct;
-	double lottery_pct;
+	double hog_pct;
 	u64 late_ns;		/* the latest that the caller woke up */
 	struct histogram *waits;	/* of the second fair task, shared [ns] */
 	double wait_ms;
@@ -360,33 +363,37 @@ static CREW_FN(spinner)
  */
 static u64 meet(void)
 {
-	u64 late, latest = 0, end, stop = now_ns() + 3 * PERIOD_NS;
+	u64 due = now_ns(), stop = due + 3 * MEET_STEPS * PERIOD_NS, late, latest = 0;
 	unsigned int i;
 
-	do {
-		late = sleep_late_ns(now_ns() + NSEC_PER_MSEC);
-	} while (late < LATE_MAX_NS / 2 && now_ns() < stop);
-	end = now_ns();
 	for (i = 0; i < MEET_STEPS; i++) {
-		late = sleep_late_ns(end + PERIOD_NS - MEET_BEFORE_NS + i * MEET_STEP_NS);
-		/* Late, it has seen the end. */
-		end = late >= MEET_STEP_NS ? now_ns() : end + PERIOD_NS;
+		/* In a turn, to see where it ends; then around the end of the next one. */
+		late = sleep_late_ns(due);
+		while (late < MEET_WITHIN_NS / 2 && now_ns() < stop)
+			late = sleep_late_ns(now_ns() + NSEC_PER_MSEC);
+		due = now_ns() + PERIOD_NS;
+		late = sleep_late_ns(due - MEET_BEFORE_NS + i * MEET_STEP_NS);
 		if (late > latest)
 			latest = late;
+		due += PERIOD_NS - MEET_WITHIN_NS;
 	}
 	return latest;
 }
 
 static void measure_floor(void)
 {
+	struct sched_param lowest = { .sched_priority = 1 };
 	struct crew crew;
 	double elapsed;
-	u64 ran[3];
+	u64 ran[3] = { 0 };
 
 	fair.waits = xshared(sizeof(*fair.waits));
-	bench_crew(&crew, 3, 3, spinner, fair.waits);
-	/* With turns of a second the class leaves fair tasks to the server. */
-	crew_enlist(&crew, 0, 0, fair.meet ? PERIOD_NS : 0);
+	/* A task that naps would end the turns of the server. */
+	bench_crew(&crew, 3, fair.meet ? 2 : 3, spinner, fair.waits);
+	if (!fair.meet)
+		crew_enlist(&crew, 0, 0, 0);
+	else if (sched_setscheduler(crew.pid[0], SCHED_FIFO, &lowest))
+		die(EXIT_FAILED, "no SCHED_FIFO hog: %s", strerror(errno));
 	crew_release(&crew);
 	/*
 	 * Between two turns of the server: a window of whole periods has as many turns, however
@@ -397,17 +404,18 @@ static void measure_floor(void)
 	if (fair.meet)
 		fair.late_ns = meet();
 	crew_destroy(&crew);
-	fair.lottery_pct = 100.0 * (double)ran[0] / elapsed;
+	fair.hog_pct = 100.0 * (double)ran[0] / elapsed;
 	fair.fair_pct = 100.0 * (double)(ran[1] + ran[2]) / elapsed;
-	fair.wait_ms = histogram_quantile(fair.waits, WAIT_QUANTILE) / NSEC_PER_MSEC;
+	if (fair.waits->count)
+		fair.wait_ms = histogram_quantile(fair.waits, WAIT_QUANTILE) / NSEC_PER_MSEC;
 }
 
 static void keeps_its_floor(struct ktap_case *t)
 {
 	double pct = fair.fair_pct;
 
-	ktap_note(t->ktap, "fair %.2f %%, lottery %.2f %% of %u s; allowed %.0f..%.0f %%", pct,
-		  fair.lottery_pct, bench.seconds, FLOOR_PCT_MIN, FLOOR_PCT_MAX);
+	ktap_note(t->ktap, "fair %.2f %%, hog %.2f %% of %u s; allowed %.0f..%.0f %%", pct,
+		  fair.hog_pct, bench.seconds, FLOOR_PCT_MIN, FLOOR_PCT_MAX);
 	expect_bound(t, pct >= FLOOR_PCT_MIN && pct <= FLOOR_PCT_MAX, "it has %.2f %%", pct);
 }
 
@@ -428,11 +436,11 @@ static void ends_its_turn(struct ktap_case *t)
 static int judge_floor(void)
 {
 	static const struct ktap_test floor = {
-		"fair tasks keep their floor under a lottery hog", keeps_its_floor
+		"fair tasks keep their floor under a hog", keeps_its_floor
 	}, wait = {
 		"another one wakes up meanwhile and soon has a turn", waits_for_its_turn
 	}, end = {
-		"the server's turn ends when a FIFO task wakes up", ends_its_turn
+		"the server's turn ends when a SCHED_FIFO task wakes up", ends_its_turn
 	};
 	struct ktap k;
 
@@ -450,8 +458,9 @@ static int run_floor(void)
 		return judge_floor();
 	bench_row(NUM(NULL, "seconds", -8, bench.seconds),
 		  REAL("fair_pct", "fair %", 10, 2, fair.fair_pct),
-		  REAL("lottery_pct", "lottery %", 10, 2, fair.lottery_pct),
-		  REAL("wait_ms", "wait ms", 8, 1, fair.wait_ms),
+		  REAL(fair.meet ? "fifo_pct" : "lottery_pct", "hog %", 10, 2, fair.hog_pct),
+		  REAL(fair.meet ? NULL : "wait_ms", fair.meet ? NULL : "wait ms", 8, 1,
+		       fair.wait_ms),
 		  NUM("seconds", NULL, 0, bench.seconds),
 		  REAL(fair.meet ? "late_us" : NULL, NULL, 0, 0,
 		       (double)fair.late_ns / NSEC_PER_USEC));
@@ -464,9 +473,10 @@ static const struct opt floor_rows[] = {
 	SECONDS_ROW(3600, 20, "how long (%d)"),
 	CPU_ROW,
 	OPT(0, "--meet", NULL, FLAG(fair.meet),
-	    "the same beside turns of a second, so that the deadline\n"
-	    "server runs the latter; and what if a SCHED_FIFO task\n"
-	    "wakes up when that ends: does it run then? (20 s more)"),
+	    "the same under a SCHED_FIFO hog, where the deadline\n"
+	    "server runs fair tasks; and what if a task of a higher\n"
+	    "priority wakes up when that ends: does it run then?\n"
+	    "(20 s more)"),
 	JSON_ROW("one JSON object"),
 	KTAP_ROW("check that it is 4 % to 6 %, as a test"),
 	{ }
