@@ -6,6 +6,8 @@ from __future__ import annotations
 import functools
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from inside import calls, sched
@@ -94,6 +96,20 @@ def expect_tickets(case: Case, others: int, wanted: int) -> None:
 def switch(name: str, on: bool) -> None:
     """Switch a sysctl."""
     calls.write(SYSCTLS + name, f"{on:d}\n")
+
+
+@contextmanager
+def statistics(*switches: bool) -> Iterator[None]:
+    """Switched like that, and at the end as they were."""
+    before = state().stats
+    try:
+        for on in switches:
+            switch("stats", on)
+            if state().stats != on:
+                raise ValueError(f"they cannot be switched to {on}")
+        yield
+    finally:
+        switch("stats", before)
 
 
 class Subject(Task):

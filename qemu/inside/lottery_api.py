@@ -15,8 +15,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from errno import EACCES, EINVAL, ENOSYS, EPERM
 from functools import partial
 
@@ -482,22 +482,8 @@ def cannot_be_written(case: Case) -> None:
         case.expect(False, "a write was taken")
 
 
-@contextmanager
-def statistics(*switches: bool) -> Iterator[None]:
-    """Switched like that, and at the end as they were."""
-    before = lottery.state().stats
-    try:
-        for on in switches:
-            lottery.switch("stats", on)
-            if lottery.state().stats != on:
-                raise ValueError(f"they cannot be switched to {on}")
-        yield
-    finally:
-        lottery.switch("stats", before)
-
-
 def stats_on_off_clear(case: Case) -> None:
-    with statistics(False, True):
+    with lottery.statistics(False, True):
         with Subject(600, awake=True), Subject(600, awake=True):
             enough = wait_until(lambda: line().ops["draw_count"] >= 20)
             case.expect(enough, "no 20 draws are counted")
@@ -514,7 +500,7 @@ def stats_on_off_clear(case: Case) -> None:
 
 def stats_refuse(case: Case) -> None:
     for on in (False, True):
-        with statistics(on):
+        with lottery.statistics(on):
             for bad in ("2", "-1", "x", "1x", "4294967296", "18446744073709551616"):
                 try:
                     calls.write(f"{lottery.SYSCTLS}stats", bad)

@@ -31,8 +31,10 @@ FLOOR_MIN = 0.04
 """Of 5 %; without its part it has none."""
 SIZE = ctypes.sizeof(Loan)
 LETTERS = 96
+LETTERS_PIECE = 16
+"""So many are read at once, and so many stale loans does a draw throw out."""
 LETTERS_IRQS = 3
-"""Each piece of 16 but the first waits for a timer."""
+"""Each piece but the first waits for a timer."""
 
 
 def refused_arguments(case: Case) -> None:
@@ -374,19 +376,35 @@ def irq_works() -> int:
     return 0
 
 
+def draws_without_winner() -> int:
+    """That have been held, to a constant, while the statistics are on."""
+    cpus = lottery.state().cpus.values()
+    return sum(cpu.ops["draw_count"] - cpu.lotteries for cpu in cpus)
+
+
 def many_letters(case: Case) -> None:
     """A CPU does not read them one piece after the other, and draws with all of them stale."""
     letters = LETTERS if ktap.bounds_on() else LETTERS // 4
-    with Workers(case, 100, *[1] * letters) as w:
+    with lottery.statistics(True), Workers(case, 100, *[1] * letters) as w:
         server, *lenders = w
         for lender in lenders:
             lender.lend(server)
         before = irq_works()
         server.tell()
         w.expect_tickets(100 + letters)
-        found = f"{irq_works() - before} interrupts, allowed {LETTERS_IRQS}"
+        irqs = irq_works() - before
+        found = f"{irqs} interrupts, allowed {LETTERS_IRQS}"
         case.note(found)
-        case.expect(irq_works() - before <= LETTERS_IRQS, found)
+        case.expect(irqs <= LETTERS_IRQS, found)
+        before = draws_without_winner()
+        server.sleep()
+        w.expect_tickets(0)
+        draws, least = draws_without_winner() - before, letters // LETTERS_PIECE - 1
+        found = f"{draws} draws without a winner, wanted {least} or more"
+        case.note(found)
+        case.expect(draws >= least, found)
+        server.spin()
+        w.expect_tickets(100 + letters)
         lenders[0].spin()
         server.sleep()
         w.expect_tickets(1)

@@ -8,7 +8,7 @@ emptiest CPU is a gain. The sixteenth is for what real-time tasks, such as the c
 a CPU. Needs root.
 
   --seconds S  of the longer tests
-  --tickless   instead, shares of the first CPU and of the last, which has no ticks
+  --tickless   instead, the tests of two CPUs, of which the last has no ticks
 """
 
 from __future__ import annotations
