@@ -4,7 +4,9 @@
  *
  * A privileged task goes before all others, so privilege needs a capability: the real-time
  * I/O class needs CAP_SYS_ADMIN or CAP_SYS_NICE, and the io.wrais attribute of a cgroup
- * CAP_SYS_ADMIN. BE/0 is not enough: any task may set it.
+ * CAP_SYS_ADMIN. BE/0 is not enough: any task may set it. A real-time CPU policy is not
+ * either, though a task without an I/O class has the real-time one then: for the policy
+ * RLIMIT_RTPRIO is enough.
  *
  * A member is privileged if its cgroup and all ancestors below the root have the
  * attribute: the delegate of a subtree can take the privilege from parts of it and give it
@@ -155,11 +157,29 @@ static bool wrais_cgroup_has_task(struct task_struct *task)
 }
 #endif /* CONFIG_BLK_CGROUP */
 
+/* The I/O class that was set for the current task. */
+static int wrais_own_class(void)
+{
+	const struct io_context *ioc = current->io_context;
+
+	return ioc ? IOPRIO_PRIO_CLASS(ioc->ioprio) : IOPRIO_CLASS_NONE;
+}
+
 /* Is the current task privileged? Process context; call it behind wrais_on(). */
 bool wrais_current_privileged(void)
 {
-	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ||
-	       wrais_cgroup_has_task(current);
+	return wrais_own_class() == IOPRIO_CLASS_RT || wrais_cgroup_has_task(current);
+}
+
+/*
+ * Has a bio of the current task the real-time class because of the task's CPU policy? Those
+ * that a kernel thread hands on have it from elsewhere.
+ */
+bool wrais_class_is_of_policy(const struct bio *bio)
+{
+	return !(current->flags & PF_KTHREAD) && wrais_own_class() == IOPRIO_CLASS_NONE &&
+	       IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT &&
+	       bio->bi_ioprio == get_current_ioprio();
 }
 
 int __wrais_acts_for(struct request *rq)

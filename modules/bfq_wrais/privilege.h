@@ -10,6 +10,7 @@
 #include <linux/wrais/types.h>
 
 bool wrais_current_privileged(void);
+bool wrais_class_is_of_policy(const struct bio *bio);
 
 #ifdef CONFIG_BLK_CGROUP
 bool wrais_cgroup_has_bio(const struct bio *bio);

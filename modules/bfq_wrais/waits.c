@@ -353,6 +353,10 @@ static void wrais_give_class(struct bio *bio)
 
 void __wrais_submits(struct bio *bio)
 {
+	/* BFQ gives that class to the task's own queue, as without us. */
+	if (wrais_class_is_of_policy(bio))
+		bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE,
+						   IOPRIO_PRIO_LEVEL(bio->bi_ioprio));
 	if (!wrais_bio_privileged(bio) && wrais_makes_privileged(bio))
 		wrais_give_class(bio);
 	if (wrais_bio_privileged(bio))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import resource
 from collections.abc import Callable, Iterable
 from errno import EACCES, EINVAL, EPERM
 from functools import partial
@@ -58,6 +59,7 @@ BLOCK = mmap.PAGESIZE
 MEMBERS = ("0 0", "1 0", "0 1", "1 1", "0 1", "1 1", "1 0")
 """The attribute in a cgroup and in the one below it, in turn."""
 DISK = "nullb0"
+PRIO_CLASS = "io.prio.class"
 
 
 def unprivileged(drop: Drop, call: Callable[[], int]) -> int | None:
@@ -201,6 +203,22 @@ def owner_refused(case: Case) -> None:
     expect_switch(case, GROUP, "0")
 
 
+def promotion_refused(case: Case) -> None:
+    """The delegate may lower a class, and may not raise it."""
+    file = f"{GROUP}/{PRIO_CLASS}"
+    if not os.path.exists(file):
+        case.skip("this kernel has no CONFIG_BLK_CGROUP_IOPRIO")
+        return
+    os.chown(file, NOBODY, NOBODY)
+    for policy in ("promote-to-rt", "none-to-rt"):
+        for drop in DROPS.values():
+            expect_refusal(case, drop, partial(wrais.write, file, policy), EPERM)
+    case.equal(calls.read(file).strip(), "no-change", file)
+    lowered = unprivileged(calls.drop_user, partial(wrais.write, file, "restrict-to-be"))
+    case.equal(lowered, 0, "restrict-to-be")
+    case.equal(wrais.write(file, "promote-to-rt"), 0, "promote-to-rt by root")
+
+
 def members_refused(case: Case) -> None:
     switch(case, GROUP, "1")
     switch(case, CHILD, "1")
@@ -225,6 +243,7 @@ CGROUP: Tests = {
     "bad values": grouped(bad_attributes),
     "strangers": grouped(strangers_refused),
     "owners of the file": grouped(owner_refused),
+    "promoting its class": grouped(promotion_refused),
     "joining a privileged one": grouped(members_refused),
 }
 
@@ -283,28 +302,33 @@ def read_in(group: str, classes: Iterable[tuple[int, int]]) -> int:
     return error
 
 
-def reads(case: Case, *classes: tuple[int, int], group: str = "") -> dict[str, int]:
-    """By how much the counters grow while a child reads."""
+def grown(case: Case, reader: Callable[[], int]) -> dict[str, int]:
+    """By how much the counters grow while a child reads; it returns an errno, or 0."""
     before = wrais.counters()
-    case.equal(released(partial(read_in, group, classes)), 0, "the reader")
+    case.equal(released(reader), 0, "the reader")
     return {name: value - before[name] for name, value in wrais.counters().items()}
+
+
+def reads(case: Case, *classes: tuple[int, int], group: str = "") -> dict[str, int]:
+    """The same while it reads once in each class."""
+    return grown(case, partial(read_in, group, classes))
 
 
 def expect_effect(
     case: Case, io_class: tuple[int, int], raised: bool, exempt: bool, group: str = ""
 ) -> None:
     """All or none of the requests are raised, and exempt from BFQ's limits of tags."""
-    grown = reads(case, io_class, group=group)
+    counted = reads(case, io_class, group=group)
     exempt = exempt and os.path.exists(wrais.path("tags"))
     for name, wanted in (("raised_requests", raised), ("tag_exemptions", exempt)):
-        good = grown[name] >= READS if wanted else not grown[name]
-        case.expect(good, f"class {io_class}, {group}: {name} grows by {grown[name]}")
+        good = counted[name] >= READS if wanted else not counted[name]
+        case.expect(good, f"class {io_class}, {group}: {name} grows by {counted[name]}")
 
 
 def nothing_when_off(case: Case) -> None:
     wrais.switch_all(False)
-    grown = reads(case, (RT, 0))
-    case.expect(not any(grown.values()), f"{grown}")
+    counted = reads(case, (RT, 0))
+    case.expect(not any(counted.values()), f"{counted}")
 
 
 def no_raise(case: Case) -> None:
@@ -325,6 +349,24 @@ def classes_differ(case: Case) -> None:
     wrais.switch_all(True)
     for io_class, level in ((NONE, 0), (BE, 0), (IDLE, 0), (RT, 0), (RT, 7)):
         expect_effect(case, (io_class, level), raised=io_class == RT, exempt=io_class == RT)
+
+
+def read_by_policy(policy: int, io_class: int) -> int:
+    """In that class, with a CPU policy for which the limit is enough."""
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (1, 1))
+    error = wrais.take_class(io_class)
+    drop_capabilities()
+    os.sched_setscheduler(0, policy, os.sched_param(1))
+    return error or calls.fails(read_disk)
+
+
+def policies_differ(case: Case) -> None:
+    """The CPU policy is no privilege, and takes none away."""
+    wrais.switch_all(True)
+    for policy in (os.SCHED_FIFO, os.SCHED_RR):
+        for io_class, wanted in ((NONE, 0), (RT, READS)):
+            raised = grown(case, partial(read_by_policy, policy, io_class))["raised_requests"]
+            case.equal(raised, wanted, f"raised with policy {policy} and class {io_class}")
 
 
 def given_up(case: Case) -> None:
@@ -377,6 +419,7 @@ EFFECTS: Tests = {
     "raised not without raise": no_raise,
     "exempt not without tags": no_tags,
     "classes": classes_differ,
+    "CPU policies": policies_differ,
     "given up": given_up,
     "cgroups": grouped(cgroups),
     "io.stat": grouped(told_in_io_stat),

@@ -3,7 +3,9 @@
 
 #include <kunit/test.h>
 #include <linux/backing-dev-defs.h>
+#include <linux/ioprio.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 
 #include "bfq_wrais/bfq.h"
 #include "bfq_wrais/memory.h"
@@ -303,7 +305,17 @@ static void bounds_fair(struct kunit *test)
 	KUNIT_EXPECT_LT(test, small.served, large.served);
 }
 
+/* A CPU policy is no privilege, though a task without an I/O class has the real-time one then. */
+static void bounds_policy(struct kunit *test)
+{
+	sched_set_fifo(current);
+	KUNIT_EXPECT_EQ(test, IOPRIO_PRIO_CLASS(get_current_ioprio()), IOPRIO_CLASS_RT);
+	KUNIT_EXPECT_FALSE(test, wrais_current_privileged());
+	sched_set_normal(current, 0);
+}
+
 static struct kunit_case wrais_bounds_cases[] = {
+	KUNIT_CASE(bounds_policy),
 	KUNIT_CASE(bounds_headroom),
 	KUNIT_CASE(bounds_room),
 	KUNIT_CASE(bounds_spare),
