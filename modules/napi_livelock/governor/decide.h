@@ -3,6 +3,7 @@
 #ifndef RXGOV_DECIDE_H
 #define RXGOV_DECIDE_H
 
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
 #include <linux/types.h>
@@ -13,6 +14,11 @@
 #define RXGOV_HIGH_MIN		26
 #define RXGOV_HIGH_DEFAULT	30
 #define RXGOV_LOW_DEFAULT		20
+
+/* Only a full socket is hot if none has lost a frame for so long [jiffies]. */
+#define RXGOV_FULL_FOR		HZ
+/* A round goes on for so long, whatever its quota of frames is [ns]. */
+#define RXGOV_ROUND_NS		(500 * NSEC_PER_USEC)
 
 #define RXGOV_ROUND_MIN_US	50
 #define RXGOV_ROUND_MAX_US	10000
@@ -50,6 +56,27 @@ static inline bool rxgov_is_at_rest(const struct rxgov_napi *g)
 static inline bool rxgov_is_hot(const struct rxgov_napi *g, u64 now)
 {
 	return g->hot_run >= RXGOV_HOT_RUN && now - g->other_at > RXGOV_HOT_ALONE_NS;
+}
+
+/* A socket had no room for a frame. */
+static inline void rxgov_note_full(struct rxgov_napi *g)
+{
+	g->full_at = jiffies ?: 1;
+}
+
+/* From which fill level on is a socket hot [%]? A burst that its buffer holds is no overload. */
+static inline unsigned int rxgov_high_mark(const struct rxgov_napi *g,
+					   const struct rxgov_params *p)
+{
+	return g->full_at && time_before(jiffies, g->full_at + RXGOV_FULL_FOR) ?
+	       READ_ONCE(p->high) : 100;
+}
+
+/* Is it time for the others? A quota of frames is little for a fast CPU. */
+static inline bool rxgov_round_is_full(const struct rxgov_napi *g, const struct rxgov_params *p,
+				       u64 now)
+{
+	return g->work >= READ_ONCE(p->quota) && now - g->round_began >= RXGOV_ROUND_NS;
 }
 
 /* A poll handed on @work frames. */

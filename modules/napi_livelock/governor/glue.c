@@ -80,6 +80,8 @@ void __rxgov_poll_begin(struct napi_struct *n)
 	this_cpu_write(rxgov_polls, n);
 	this_cpu_write(rxgov_cpu.counted, false);
 	n->governed.began = local_clock();
+	if (!n->governed.work)
+		n->governed.round_began = n->governed.began;
 }
 
 static void rxgov_charge(struct rxgov_cpu *cpu, struct napi_struct *n, u64 now, unsigned int limit)
@@ -117,7 +119,7 @@ bool __rxgov_round_over(struct napi_struct *n, int work)
 	seen = rxgov_look(cpu, n, READ_ONCE(p->limit));
 	rxgov_count(&n->governed, work, seen.now);
 	cpu->counted = true;
-	return seen.wanted && (seen.deficit || n->governed.work >= READ_ONCE(p->quota) ||
+	return seen.wanted && (seen.deficit || rxgov_round_is_full(&n->governed, p, seen.now) ||
 			       rxgov_is_hot(&n->governed, seen.now));
 }
 
@@ -183,10 +185,11 @@ bool __rxgov_refuse(struct sk_buff *skb)
 	if (!full)
 		return false;
 	n->governed.dropped++;
+	rxgov_note_full(&n->governed);
 	return true;
 }
 
-/* See rxgov_filled(). Marks: those of the device that fills it; on the CPU of a backlog 60 %. */
+/* See rxgov_filled(). The mark is that of the device; on the CPU of a backlog the default. */
 void __rxgov_filled(struct sock *sk)
 {
 	struct napi_struct *n = this_cpu_read(rxgov_polls);
@@ -195,18 +198,22 @@ void __rxgov_filled(struct sock *sk)
 	/* Most frames of a flood are for a known socket. */
 	if (n && rxgov_hot_is_last(sk))
 		return;
-	high = n ? READ_ONCE(n->dev->governor.high) : RXGOV_HIGH_DEFAULT;
+	high = n ? rxgov_high_mark(&n->governed, &n->dev->governor) : RXGOV_HIGH_DEFAULT;
 	if (100 * (u64)atomic_read(&sk->sk_rmem_alloc) >= (u64)high * READ_ONCE(sk->sk_rcvbuf))
 		rxgov_hot_add(sk);
 }
 
 /* See rxgov_refused(). If a copy of a frame is refused, the other receivers are unknown. */
-void __rxgov_refused(const struct sk_buff *skb)
+void __rxgov_refused(struct sock *sk, const struct sk_buff *skb)
 {
 	struct napi_struct *n = this_cpu_read(rxgov_polls);
 
-	if (n && skb->pkt_type == PACKET_HOST)
-		n->governed.hot++;
+	if (!n || skb->pkt_type != PACKET_HOST)
+		return;
+	n->governed.hot++;
+	rxgov_note_full(&n->governed);
+	if (sk)
+		__rxgov_filled(sk);
 }
 
 /* The CPU may become free meanwhile: test again after a while. */

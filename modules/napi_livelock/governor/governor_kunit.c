@@ -296,6 +296,32 @@ static void governor_backlog_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n->governed.began, 0);
 }
 
+/* A burst that its buffer holds makes no socket hot, unless one has lost frames before. */
+static void governor_marks(struct kunit *test)
+{
+	const struct rxgov_params marks = { .high = 30 };
+	struct rxgov_napi g = { };
+
+	KUNIT_EXPECT_EQ(test, rxgov_high_mark(&g, &marks), 100);
+	rxgov_note_full(&g);
+	KUNIT_EXPECT_EQ(test, rxgov_high_mark(&g, &marks), 30);
+	g.full_at -= 2 * RXGOV_FULL_FOR;
+	KUNIT_EXPECT_EQ(test, rxgov_high_mark(&g, &marks), 100);
+}
+
+/* A quota of frames ends no round of a fast CPU, and time none of few frames. */
+static void governor_round_is_full(struct kunit *test)
+{
+	const struct rxgov_params quota = { .quota = 64 };
+	struct rxgov_napi g = { .round_began = MS };
+
+	g.work = 64;
+	KUNIT_EXPECT_FALSE(test, rxgov_round_is_full(&g, &quota, MS + 499 * US));
+	KUNIT_EXPECT_TRUE(test, rxgov_round_is_full(&g, &quota, MS + 500 * US));
+	g.work = 63;
+	KUNIT_EXPECT_FALSE(test, rxgov_round_is_full(&g, &quota, 2 * MS));
+}
+
 static struct kunit_case rxgov_cases[] = {
 	KUNIT_CASE(governor_idle_cpu),
 	KUNIT_CASE(governor_rounds_gather),
@@ -311,6 +337,8 @@ static struct kunit_case rxgov_cases[] = {
 	KUNIT_CASE(governor_cost_limits),
 	KUNIT_CASE(governor_cost_burst),
 	KUNIT_CASE(governor_backlog_limit),
+	KUNIT_CASE(governor_marks),
+	KUNIT_CASE(governor_round_is_full),
 	{ }
 };
 

@@ -14,10 +14,10 @@
  * between them. Nor is one that decapsulates: most of its frames do not enter its buffer.
  * UDP's counters and the socket's own have each frame that is dropped here.
  *
- * Locking: rxgov_hot_lock for changes, RCU for readers. A socket is in the table only while
- * it is hashed: rxgov_hot_add() tests that under the lock, __rxgov_unhashed() runs after it
- * was unhashed. UDP frees sockets after a grace period (SOCK_RCU_FREE), so readers need no
- * reference.
+ * Locking: rxgov_hot_lock for changes, RCU for readers. A socket stays in the table only
+ * while it is hashed: rxgov_hot_add() tests that once it is there, rxgov_unhashed() looks for
+ * it after it was unhashed, and the barrier of each lets one of them see what the other did.
+ * UDP frees sockets after a grace period (SOCK_RCU_FREE), so readers need no reference.
  */
 
 #include <linux/bitmap.h>
@@ -135,8 +135,13 @@ void rxgov_hot_add(struct sock *sk)
 		return;
 	spin_lock_bh(&rxgov_hot_lock);
 	i = find_first_zero_bit(rxgov_hot_used, RXGOV_HOT_MAX);
-	if (i < RXGOV_HOT_MAX && sk_hashed(sk) && !rxgov_hot_has(sk))
+	if (i < RXGOV_HOT_MAX && !rxgov_hot_has(sk)) {
 		rxgov_hot_set(i, sk);
+		/* Pairs with that of rxgov_unhashed(), which else may find the table empty. */
+		smp_mb();
+		if (!sk_hashed(sk))
+			rxgov_hot_set(i, NULL);
+	}
 	spin_unlock_bh(&rxgov_hot_lock);
 }
 

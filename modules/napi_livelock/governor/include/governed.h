@@ -44,9 +44,10 @@ enum rxgov_why {
  * @on: the device counts for the governor's key: it, or an instance, has a mode but
  *	off
  * @limit: CPU share of receiving while other tasks want the CPU [%], 1 to 95
- * @high: a socket is hot above this fill level [%], 26 to 100
+ * @high: a socket is hot above this fill level [%], 26 to 100, if one has lost a frame
+ *	within a second
  * @low: and no longer hot below this one [%], 1 to 25
- * @quota: frames per poll before the governor decides again, 1 to 4096
+ * @quota: frames before the governor decides again, 1 to 4096, but after 500 us
  * @round_us: time between two rounds [us], 50 to 10000
  * @hold_us: rounds go on for this long after the last reason [us], 20000 to 1000000
  *
@@ -86,6 +87,8 @@ struct rxgov_params {
  * @why: of the last decision
  * @switches: from interrupts to rounds and back
  * @dropped: frames that were dropped before IP
+ * @round_began: when the first poll of this round began [ns]
+ * @full_at: when a socket had no room for a frame last [jiffies]; 0: never
  * @rounds: by reason
  * @limit: of a CPU's backlog only: the CPU share of the device of the last queued
  *	frame [%], 0 if it is not governed; written under the backlog's lock
@@ -114,6 +117,8 @@ struct rxgov_napi {
 	enum rxgov_why why;
 	u64 switches;
 	u64 dropped;
+	u64 round_began;
+	unsigned long full_at;
 	u64 rounds[RXGOV_WHYS];
 	unsigned int limit;
 };

@@ -42,7 +42,7 @@ u64 __rxgov_next_round(struct napi_struct *n);
 bool __rxgov_wait_on(struct napi_struct *n);
 bool __rxgov_refuse(struct sk_buff *skb);
 void __rxgov_filled(struct sock *sk);
-void __rxgov_refused(const struct sk_buff *skb);
+void __rxgov_refused(struct sock *sk, const struct sk_buff *skb);
 void __rxgov_unhashed(struct sock *sk);
 void rxgov_backlog_init(struct napi_struct *n);
 bool __rxgov_backlog_waits(struct napi_struct *n, unsigned int limit);
@@ -122,11 +122,11 @@ static inline void rxgov_filled(struct sock *sk)
 		__rxgov_filled(sk);
 }
 
-/* A full socket, or the full backlog of a CPU, did not take @skb. */
-static inline void rxgov_refused(const struct sk_buff *skb)
+/* A full socket, or the full backlog of a CPU if @sk is NULL, did not take @skb. */
+static inline void rxgov_refused(struct sock *sk, const struct sk_buff *skb)
 {
 	if (static_branch_unlikely(&rxgov_key))
-		__rxgov_refused(skb);
+		__rxgov_refused(sk, skb);
 }
 
 /*
@@ -135,6 +135,8 @@ static inline void rxgov_refused(const struct sk_buff *skb)
  */
 static inline void rxgov_unhashed(struct sock *sk)
 {
+	/* Pairs with that of rxgov_hot_add(). */
+	smp_mb();
 	if (unlikely(READ_ONCE(rxgov_hot_nr)))
 		__rxgov_unhashed(sk);
 }
@@ -193,7 +195,7 @@ static inline u64 rxgov_next_round(struct napi_struct *n) { return 0; }
 static inline bool rxgov_wait_on(struct napi_struct *n) { return false; }
 static inline bool rxgov_refuse(struct sk_buff *skb) { return false; }
 static inline void rxgov_filled(struct sock *sk) { }
-static inline void rxgov_refused(const struct sk_buff *skb) { }
+static inline void rxgov_refused(struct sock *sk, const struct sk_buff *skb) { }
 static inline void rxgov_unhashed(struct sock *sk) { }
 static inline void rxgov_backlog_init(struct napi_struct *n) { }
 static inline void rxgov_backlog_queued(struct napi_struct *n, const struct sk_buff *skb) { }
