@@ -30,6 +30,7 @@ _MS_RDONLY, _MS_REMOUNT, _MS_NOATIME, _MS_REC, _MS_PRIVATE = 1, 32, 1024, 1 << 1
 _MNT_DETACH = 2
 _CLONE_NEWNS = 0x20000
 _FIFREEZE, _FITHAW = 0xC0045877, 0xC0045878
+_SHUTDOWN, _WITHOUT_LOG = 0x8004587D, 2
 _LOOP_CONFIGURE, _LOOP_CTL_GET_FREE = 0x4C0A, 0x4C82
 _LO_READ_ONLY, _LO_AUTOCLEAR, _LO_DIRECT = 1, 4, 16
 _LOOP_CONFIG_BYTES = 304
@@ -105,7 +106,9 @@ def fill_file(path: str, size: int) -> None:
 class Disk:
     """One that moves so many MB/s, below bfq, mounted; away with the block."""
 
-    def __init__(self, mib: int, mbps: int, options: str = ORDERED, more: str = "") -> None:
+    def __init__(
+        self, mib: int, mbps: int, options: str = ORDERED, more: str = "", feature: str = ""
+    ) -> None:
         self.name = f"wrais-safety{more}"
         self.device = f"/dev/{self.name}"
         self.folder = f"{FOLDER}{more}"
@@ -114,7 +117,7 @@ class Disk:
         try:
             self._configure(size=mib, **_FORM)
             self._plug()
-            run(*_MKFS, self.device)
+            run(*_MKFS, *(["-O", feature] if feature else []), self.device)
             # from now on it is a slow one, with the same bytes
             self.power(False)
             self._configure(service_mbps=mbps, service_nsec=300_000)
@@ -174,6 +177,15 @@ class Disk:
 
     def _freeze(self, request: int) -> None:
         fcntl.ioctl(os.open(self.folder, os.O_RDONLY), request, 0)
+
+    def crash(self) -> None:
+        """Unmount it, and write nothing of what is not on the disk yet."""
+        _in_child(self._shut_down)
+        self.unmount()
+
+    def _shut_down(self) -> None:
+        flags = struct.pack("I", _WITHOUT_LOG)
+        fcntl.ioctl(os.open(self.folder, os.O_RDONLY), _SHUTDOWN, flags)
 
     def end_clean(self) -> None:
         """Unmount it, and check that the file system is consistent."""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What ext4's fast commits promise, in a crash.
+
+What a test promises must be there after the journal has been replayed, and the file system be
+consistent. Each promise is kept by a fast commit, not by a full one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from inside import calls
+from inside.ktap import Case
+from inside.task import Task, stat, wait_until
+from inside.wrais_disk import MIB, ORDERED, Disk, fill_file
+
+DISK_MIB, MBPS = 24, 5
+FEATURE = "fast_commit"
+SYNC_OPTIONS = f"{ORDERED},commit=300,nodelalloc"
+"""No commit because of time; blocks belong to the transaction in which they are written."""
+HELD_BYTES = 4 * MIB
+"""A commit that writes these takes most of a second."""
+SIZE = 4096
+RECORD = b"\xa5" * SIZE
+
+
+def fast_commits(disk: Disk) -> int:
+    """Since it was mounted."""
+    lines = calls.read(f"/proc/fs/ext4/{disk.name}/fc_info").splitlines()
+    return next(int(line.split()[0]) for line in lines if line.endswith(" commits"))
+
+
+@contextmanager
+def promised(case: Case, disk: Disk, count: int) -> Iterator[None]:
+    """So many fast commits keep what is promised meanwhile; then comes a crash."""
+    before = fast_commits(disk)
+    yield
+    case.equal(fast_commits(disk) - before, count, "fast commits")
+    disk.crash()
+    disk.mount()
+
+
+def commits(disk: Disk, folder: int, changes: Callable[[], None]) -> bool:
+    """Change something while a transaction commits that has a symbolic link, which a fast commit
+    does not support; returns whether it has been so.
+    """
+    os.symlink("nowhere", f"{disk.folder}/symlink")
+    with open(f"{disk.folder}/held", "wb", buffering=0) as file:
+        file.write(bytes(HELD_BYTES))
+    inflight = f"/sys/block/{disk.name}/inflight"
+    with Task(partial(os.fsync, folder)) as commit:
+        commit.release()
+        began = wait_until(lambda: calls.read(inflight).split() != ["0", "0"])
+        changes()
+        goes_on = stat(commit.pid).state == "D"
+        commit.result()
+    return began and goes_on
+
+
+def tracked(case: Case) -> None:
+    """A fast commit has what was changed while the transaction before it was committed in full."""
+    with Disk(DISK_MIB, MBPS, SYNC_OPTIONS, feature=FEATURE) as disk:
+        at = f"{disk.folder}/".__add__
+        for name in ("appended", "linked", "removed", "renamed"):
+            fill_file(at(name), SIZE)
+        folder = os.open(disk.folder, os.O_RDONLY)
+        os.fsync(folder)
+        files = [os.open(at(name), os.O_WRONLY | os.O_APPEND) for name in ("appended", "linked")]
+
+        def changes() -> None:
+            os.write(files[0], RECORD)
+            os.link(at("linked"), at("link"))
+            os.unlink(at("removed"))
+            os.rename(at("renamed"), at("name"))
+            files.append(os.open(at("created"), os.O_WRONLY | os.O_CREAT))
+            os.write(files[-1], RECORD)
+
+        case.expect(commits(disk, folder, changes), "nothing was changed during a full commit")
+        with promised(case, disk, len(files)):
+            for file in files:
+                os.fsync(file)
+                os.close(file)
+            os.close(folder)
+        wanted = dict.fromkeys(("created", "link", "linked", "name"), SIZE)
+        wanted["appended"] = 2 * SIZE
+        names = set(os.listdir(disk.folder)) - {"held", "lost+found", "symlink"}
+        case.equal({name: os.stat(at(name)).st_size for name in names}, wanted, "files")
+        disk.end_clean()
