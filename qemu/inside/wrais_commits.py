@@ -89,3 +89,28 @@ def tracked(case: Case) -> None:
         names = set(os.listdir(disk.folder)) - {"held", "lost+found", "symlink"}
         case.equal({name: os.stat(at(name)).st_size for name in names}, wanted, "files")
         disk.end_clean()
+
+
+def unnamed(case: Case) -> None:
+    """A file that gets its first name has it, whether its inode was committed before or not."""
+    names = ("committed", "new")
+    with Disk(DISK_MIB, MBPS, feature=FEATURE) as disk:
+        # No commit is a fast one before the first full one.
+        fill_file(f"{disk.folder}/first", SIZE)
+        folder = os.open(disk.folder, os.O_RDONLY)
+        with promised(case, disk, len(names)):
+            for name in names:
+                file = os.open(disk.folder, os.O_TMPFILE | os.O_RDWR)
+                os.write(file, RECORD)
+                if name == "committed":
+                    os.fsync(folder)
+                os.link(f"/proc/self/fd/{file}", f"{disk.folder}/{name}", src_dir_fd=folder)
+                os.fsync(file)
+                os.close(file)
+            os.close(folder)
+        there = set(os.listdir(disk.folder))
+        case.expect(there >= {*names}, f"there are only {there}")
+        for name in there.intersection(names):
+            with open(f"{disk.folder}/{name}", "rb") as found:
+                case.expect(found.read() == RECORD, f"{name}: other bytes")
+        disk.end_clean()
