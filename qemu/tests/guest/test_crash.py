@@ -47,6 +47,8 @@ FLUSHES_MIN = 60
 LOSSES = 3
 # Fast commits that are written at least: these fill their area, 15 blocks, about ten times.
 FAST_COMMITS = 1 if SHORT else 150
+# Many transactions have to be committed in full where writers do what a fast commit lacks.
+FAST_MIXED = 1 if SHORT else 40
 # First fast commits of a transaction that are torn.
 TORN = 4
 # States that one guest replays: each is a disk, and has two of the CPU's 200 or so interrupts.
@@ -63,6 +65,8 @@ class Layout:
     acts: tuple[str, ...] = ("copy_outs", "tag_exemptions", "inherits")
     cpus: int = 4
     states: int = STATES
+    more: str = ""
+    """Options of the writers."""
 
     @property
     def points(self) -> int:
@@ -101,6 +105,7 @@ FAST_COMMIT = Layout(
     cpus=1,
     states=STATES_FAST,
 )
+MIXED = replace(FAST_COMMIT, name="fast-commit-mixed", acts=(), more="--mixed", states=84)
 XFS = Layout("xfs", Xfs(FS_MB, log_mb=6), acts=("tag_exemptions",), states=STATES_XFS)
 
 
@@ -159,8 +164,8 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> cra
     log.touch()
     size = (str(layout.fs.size // 512), str(TAIL // 512))
     acts = layout.acts if parts == "on" else ()
-    fast = FAST_COMMITS if layout.fast else 0
-    amount = (str(WRITERS), str(layout.flushes), str(fast))
+    fast = (FAST_MIXED if layout.more else FAST_COMMITS) if layout.fast else 0
+    amount = (str(WRITERS), layout.more, str(layout.flushes), str(fast))
     words = (parts, layout.fs.type, layout.options, *size, *amount, *acts)
     program = scenario("wrais/crash-write", *words)
     guest = machine(logged_disk(disk, log), layout.cpus)
@@ -292,6 +297,11 @@ def test_fast_commit(lab_paths: Paths, parts: str, tmp_path: Path) -> None:
 
 
 if EVERY:
+
+    def test_fast_commit_mixed(lab_paths: Paths, tmp_path: Path) -> None:
+        """They hold beside what they do not support, and name a file that had no name."""
+        replay = written(lab_paths, MIXED, tmp_path)
+        hold_by_kernel(lab_paths, MIXED, replay, points(replay, MIXED))
 
     def test_xfs(lab_paths: Paths, tmp_path: Path) -> None:
         """XFS holds as well: mounted, xfs_repair is content, promises are kept."""

@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -35,6 +37,7 @@ struct crash {
 	const char *dir;
 	const char *disk;
 	const char *stop;	/* NULL: none */
+	bool mixed;
 	u32 writers;
 	u32 seconds;
 	u32 records;
@@ -46,7 +49,7 @@ static struct crash x;
 
 static const struct opt rows[] = {
 	OPT('d', "--dir", "DIR", TEXT(x.dir, NULL),
-	    "where the files are; wN and sN-M there are overwritten"),
+	    "where the files are; wN, dN, eN, mN-M and sN-M there are overwritten"),
 	OPT('D', "--disk", "DEV", TEXT(x.disk, NULL),
 	    "the partition of the notes; its beginning is overwritten"),
 	OPT('w', "--writers", "N", NUMBER(x.writers, 1, WRITERS_MAX, 4),
@@ -56,6 +59,8 @@ static const struct opt rows[] = {
 	    "a writer stops when this file is there as well"),
 	OPT(0, "--records", "N", NUMBER(x.records, 1, 1000000, 600),
 	    "%r, a writer stops after N records (%d)"),
+	OPT(0, "--mixed", NULL, FLAG(x.mixed),
+	    "also links, late names, and what ext4's fast commits do not support"),
 	OPT(0, "--seed", "N", NUMBER(x.seed, 0, ~0ULL, 1), "of what is random (%d)"),
 	{ }
 };
@@ -128,6 +133,76 @@ static int stir(int dir, struct random *r, u32 writer)
 	}
 }
 
+/* A file that is named when it is complete. */
+static int name_late(int dir, const char *name)
+{
+	int fd = openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+	char path[32];
+
+	if (fd < 0 || write(fd, name, strlen(name)) < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) && errno != EEXIST)
+		return -errno;
+	if (fsync(fd))
+		return -errno;
+	return close(fd) ? -errno : 0;
+}
+
+/* A replay of fast commits does not count new directories: these have been there before. */
+static void make_folders(const struct crash *x)
+{
+	int dir = open(x->dir, O_DIRECTORY | O_CLOEXEC);
+	char name[16];
+	u32 i;
+
+	for (i = 0; i < x->writers; i++) {
+		snprintf(name, sizeof(name), "d%u", i);
+		if (mkdirat(dir, name, 0755))
+			die(EXIT_FAILED, "%s/%s: %s", x->dir, name, strerror(errno));
+	}
+	if (fsync(dir) || close(dir))
+		die(EXIT_FAILED, "%s: %s", x->dir, strerror(errno));
+}
+
+static int rename_folder(int dir, u32 writer)
+{
+	char name[2][16];
+
+	snprintf(name[0], sizeof(name[0]), "d%u", writer);
+	snprintf(name[1], sizeof(name[1]), "e%u", writer);
+	return renameat(dir, name[0], dir, name[1]) &&
+	       renameat(dir, name[1], dir, name[0]) ? -errno : 0;
+}
+
+/* One of four of these is nothing for a fast commit. */
+static int stir_more(int dir, struct random *r, u32 writer)
+{
+	char name[2][32];
+	int i, error;
+
+	for (i = 0; i < 2; i++)
+		snprintf(name[i], sizeof(name[i]), "m%u-%u", writer, random_below(r, 8));
+	switch (random_below(r, 16)) {
+	case 0 ... 1:
+		if (symlinkat("nowhere", dir, name[0]) && errno != EEXIST)
+			return -errno;
+		return fsync(dir) ? -errno : 0;
+	case 2:
+		return rename_folder(dir, writer);
+	case 3:
+		return fsetxattr(dir, "user.crash", name[0], strlen(name[0]), 0) ? -errno : 0;
+	case 4 ... 6:
+		return name_late(dir, name[0]);
+	case 7 ... 9:
+		error = linkat(dir, name[0], dir, name[1], 0);
+		break;
+	default:
+		error = unlinkat(dir, name[0], 0);
+	}
+	return error && errno != ENOENT && errno != EEXIST ? -errno : 0;
+}
+
 /* 0 or -errno. */
 static int append(int file, u64 *words, const struct crash *x, u32 writer, u32 number,
 		  bool sync)
@@ -167,6 +242,8 @@ static int write_records(const struct crash *x, u32 writer, u64 end_ns)
 		error = append(file, words, x, writer, i, !random_below(&random, 3));
 		if (!error)
 			error = stir(dir, &random, writer);
+		if (!error && x->mixed)
+			error = stir_more(dir, &random, writer);
 	}
 	if (error)
 		complain("writer %u: record %u: %s", writer, i, strerror(-error));
@@ -184,6 +261,8 @@ int main(int argc, char **argv)
 	if (!x.dir || !x.disk)
 		die(EXIT_USAGE, "%s is missing", x.dir ? "--disk" : "--dir");
 	x.notes = open_notes(&x);
+	if (x.mixed)
+		make_folders(&x);
 	end_ns = now_ns() + x.seconds * NSEC_PER_SEC;
 	for (i = 0; i < x.writers; i++) {
 		pid_t pid = fork();

@@ -4,8 +4,8 @@
 # What: writers promise records, on a disk whose writes the host writes down, until it is enough
 # Needs: root
 # Time: 240
-parts=$1 type=$2 options=$3 fs_sectors=$4 note_sectors=$5 writers=$6 flushes=$7 fast=$8
-shift 8
+parts=$1 type=$2 options=$3 fs_sectors=$4 note_sectors=$5 writers=$6 more=$7 flushes=$8 fast=$9
+shift 9
 acts=$*
 
 wrais "$parts"
@@ -33,7 +33,7 @@ enough() {
 
 rm -f /tmp/stop
 trap 'touch /tmp/stop' EXIT
-wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" --records 1500 --seconds 180 \
+wrais-crash --dir /m --disk /dev/vdb2 --writers "$writers" ${more:+"$more"} --records 1500 --seconds 180 \
 	--stop /tmp/stop &
 set +x
 until enough || ! kill -0 $! 2>/dev/null; do
