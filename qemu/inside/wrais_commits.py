@@ -7,7 +7,9 @@ consistent. Each promise is kept by a fast commit, not by a full one.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -25,6 +27,7 @@ HELD_BYTES = 4 * MIB
 """A commit that writes these takes most of a second."""
 SIZE = 4096
 RECORD = b"\xa5" * SIZE
+_MOVE_EXTENTS, _SET_FLAGS, _EXTENTS = 0xC028660F, 0x40086602, 0x80000
 
 
 def fast_commits(disk: Disk) -> int:
@@ -111,6 +114,48 @@ def unnamed(case: Case) -> None:
         there = set(os.listdir(disk.folder))
         case.expect(there >= {*names}, f"there are only {there}")
         for name in there.intersection(names):
+            with open(f"{disk.folder}/{name}", "rb") as found:
+                case.expect(found.read() == RECORD, f"{name}: other bytes")
+        disk.end_clean()
+
+
+def _move(file: int, donor: int) -> None:
+    """Give it the donor's first block, and its own to the donor."""
+    fcntl.ioctl(file, _MOVE_EXTENTS, struct.pack("IIQQQQ", 0, donor, 0, 0, 1, 0))
+
+
+def _migrate(file: int, extents: bool) -> None:
+    """Find its blocks by extents, or by a map."""
+    flags = struct.pack("Q", _EXTENTS if extents else 0)
+    fcntl.ioctl(file, _SET_FLAGS, flags)
+
+
+def remapped(case: Case) -> None:
+    """What is written to blocks that are found in another way is committed in full."""
+    with Disk(DISK_MIB, MBPS, feature=FEATURE) as disk:
+        names = ("moved", "map", "extents", "donor")
+        for name in names:
+            fill_file(f"{disk.folder}/{name}", SIZE)
+        files = [os.open(f"{disk.folder}/{name}", os.O_RDWR) for name in names]
+        _migrate(files[2], False)
+        folder = os.open(disk.folder, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+        def sync(file: int) -> None:
+            os.pwrite(file, RECORD, 0)
+            os.fsync(file)
+
+        with promised(case, disk, 0):
+            _move(files[0], files[3])
+            sync(files[0])
+            _migrate(files[1], False)
+            sync(files[1])
+            _migrate(files[2], True)
+            sync(files[2])
+            for file in files:
+                os.close(file)
+        for name in names[:3]:
             with open(f"{disk.folder}/{name}", "rb") as found:
                 case.expect(found.read() == RECORD, f"{name}: other bytes")
         disk.end_clean()
