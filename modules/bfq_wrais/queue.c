@@ -145,15 +145,22 @@ static bool wrais_has_folio_long(struct bfq_queue *bfqq)
 	return waits && wrais_is_waited_long(waits);
 }
 
-/* A privileged task waits for metadata, and the queue has some, which BFQ chooses first. */
-static bool wrais_has_metadata(struct bfq_queue *bfqq)
-{
-	return bfqq->meta_pending && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->metadata);
-}
-
 bool wrais_waits_for_journal(struct bfq_data *bfqd)
 {
 	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
+}
+
+/*
+ * A privileged task waits for metadata, or for a commit and so for a handle whose task
+ * waits for metadata; and the queue has some, which BFQ chooses first.
+ */
+static bool wrais_has_metadata(struct bfq_queue *bfqq)
+{
+	struct wrais_bdi *bdi = wrais_bdi(bfqq->bfqd);
+
+	return bfqq->meta_pending &&
+	       (wrais_is_waited(&bdi->metadata) ||
+		(wrais_is_waited(&bdi->handles) && wrais_waits_for_journal(bfqq->bfqd)));
 }
 
 /* Writeback has the tags, and a task with a handle waits for one. */
