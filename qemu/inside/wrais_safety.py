@@ -200,6 +200,7 @@ CASES: dict[str, Test] = {
     "entry": partial(wrais_shares.expect_syncs, role="create", least=wrais_shares.ENTRY_SYNCS),
     "handle": wrais_shares.handle,
     "tag": wrais_shares.tag,
+    "package": wrais_shares.package,
     "class-in-group": partial(wrais_shares.share_disk, True),
     "group": partial(wrais_shares.share_disk, False),
     "space": partial(space, ORDERED),

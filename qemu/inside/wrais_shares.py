@@ -6,11 +6,15 @@ A request is as privileged as the task that waits for it, whichever task brings 
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from inside import calls, cgroup, wrais
 from inside.ktap import Case
+from inside.task import released
 from inside.wrais_disk import MIB, Disk, limit_dirty
 from inside.wrais_tasks import Crew, Use, Words, privileged
 
@@ -33,6 +37,10 @@ room: there are none, or 900 if it does.
 METADATA_SYNCS, ENTRY_SYNCS = 20, 100
 """In 5 s: 84 to 237, or 1, or 6, if it waits until the reader thinks; 301, or 37, of new files."""
 TAG_WATCHES = 5
+PACKAGE_FILES, PACKAGE_BYTES = 20, 6000
+PACKAGES, PACKAGE_PHASE_S = 5, 0.37
+PACKAGE_PERCENT, PACKAGE_MAX_MS = 120, 400
+"""Half of the files take no more of what they take alone [percent]: 102, or 198 to 289 if not."""
 GROUP_WATCH_S = 3
 TIMES = 2
 """A privileged task has so many times more than both others, at least; 70 on a quiet host."""
@@ -179,6 +187,50 @@ def tag(case: Case) -> None:
             done = crew.watch()[-len(writers) :]
             case.expect_bound(min(done) >= MIB, f"writers: {done} bytes")
         crew.stop()
+
+
+def _unpack(folder: str) -> list[int]:
+    """How long a package manager takes for each file [us], in order of that."""
+    wrais.take_class(wrais.RT)
+    names, took = os.open(folder, os.O_RDONLY), []
+    for i in range(PACKAGE_FILES):
+        begin, path = time.monotonic_ns(), f"{folder}/file.{i}"
+        with open(f"{path}.new", "wb", buffering=0) as file:
+            file.write(bytes(PACKAGE_BYTES))
+            os.fsync(file.fileno())
+        os.rename(f"{path}.new", path)
+        os.fsync(names)
+        took.append((time.monotonic_ns() - begin) // 1000)
+    return sorted(took)
+
+
+def package(case: Case) -> None:
+    """Small files, each of which is synced, renamed and its name synced, beside others.
+
+    It waits for the journal's thread, which may preempt it as soon as it wakes up. Until the wait
+    is counted, the requests of the thread go last, and the task seems to pause.
+    """
+    with disks(floor_pct=0) as there:
+        there[0].set("queue/nr_requests", "64")
+        unpack = partial(released, partial(_unpack, there[0].folder))
+        # the first time it reads metadata
+        unpack()
+        alone = unpack()[PACKAGE_FILES // 2]
+        for each in (1, 4):
+            with Crew(case, there, *[Use("read"), Use("write")] * each) as crew:
+                crew.advance(1)
+                for _ in range(PACKAGES):
+                    time.sleep(PACKAGE_PHASE_S)
+                    before = wrais.counters()["think_turns"]
+                    took = unpack()
+                    median, longest = took[PACKAGE_FILES // 2], took[-1]
+                    pauses = wrais.counters()["think_turns"] - before
+                    text = f"{median} us for a file, {alone} alone, longest {longest}"
+                    case.note(f"beside {each} and {each}: {text}, {pauses} pauses")
+                    case.equal(pauses, 0, "pauses")
+                    case.expect_bound(100 * median <= PACKAGE_PERCENT * alone, text)
+                    case.expect_bound(longest <= 1000 * PACKAGE_MAX_MS, text)
+                crew.stop()
 
 
 def share_disk(by_class: bool, case: Case) -> None:
