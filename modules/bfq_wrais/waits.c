@@ -237,13 +237,15 @@ EXPORT_SYMBOL_GPL(__wrais_metadata_wait_end);
 /*
  * The flusher submits megabytes with one handle open. Without a tag it waits until one of
  * its requests is done, and the commit, and all tasks that want a handle of the next
- * transaction, wait for its handle. A sync request has tags that writeback may not take.
+ * transaction, wait for its handle. A sync request has tags that writeback may not take; but
+ * the metadata of a flusher may, and those of the journal's thread are no others.
  */
 struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
 	struct wrais_waits *waits;
 
-	if (op_is_sync(opf) || !q->disk || !current->journal_info)
+	if (!q->disk ||
+	    !(wrais_current_is_carrier() || (current->journal_info && !op_is_sync(opf))))
 		return NULL;
 
 	waits = &q->disk->bdi->wrais.tags;

@@ -210,11 +210,11 @@ static inline void wrais_metadata_wait_end(struct wrais_waits *waited)
 /**
  * wrais_tag_wait_begin() - the current task is about to sleep for a tag
  * @q: of this queue
- * @opf: its operation; nothing is done for a sync request
+ * @opf: its operation; nothing is done for a sync request of a task with a handle
  *
- * Until the end writeback to that device goes first if the current task holds a handle: as
- * if it were privileged where a privileged task waits for the journal, or else within the
- * allowance for overdue requests.
+ * Until the end writeback to that device goes first if the current task holds a handle, or is
+ * a journal's thread: as if it were privileged where a privileged task waits for the journal,
+ * or else within the allowance for overdue requests.
  */
 static inline struct wrais_waits *wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
