@@ -178,8 +178,7 @@ bool wrais_current_privileged(void)
 bool wrais_class_is_of_policy(const struct bio *bio)
 {
 	return !(current->flags & PF_KTHREAD) && wrais_own_class() == IOPRIO_CLASS_NONE &&
-	       IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT &&
-	       bio->bi_ioprio == get_current_ioprio();
+	       wrais_bio_privileged(bio) && bio->bi_ioprio == get_current_ioprio();
 }
 
 int __wrais_acts_for(struct request *rq)

@@ -32,7 +32,7 @@ FLOOR_MIN = 0.04
 SIZE = ctypes.sizeof(Loan)
 LETTERS = 96
 LETTERS_PIECE = 16
-"""So many are read at once, and so many stale loans does a draw throw out."""
+"""A CPU reads N letters at once, and a draw throws out N stale loans."""
 LETTERS_IRQS = 3
 """Each piece but the first waits for a timer."""
 

@@ -21,7 +21,6 @@ from inside.ktap import Case, Test, Tests, options, run
 from inside.task import released
 from inside.wrais import BE, CHILD, GROUP, IDLE, KNOBS, MASTER, NAMES, NONE, PARTS, RT, STAT, SWITCH
 
-NOBODY = 65534
 CLONE_NEWUSER = 0x10000000
 
 
@@ -197,7 +196,7 @@ def strangers_refused(case: Case) -> None:
 def owner_refused(case: Case) -> None:
     """The delegate of a subtree may open the file, and no more."""
     for file in (SWITCH, "cgroup.procs"):
-        os.chown(f"{GROUP}/{file}", NOBODY, NOBODY)
+        os.chown(f"{GROUP}/{file}", calls.NOBODY, calls.NOBODY)
     expect_refusal(case, calls.drop_user, switch_on, EPERM)
     expect_refusal(case, drop_namespace, switch_on, EPERM)
     expect_switch(case, GROUP, "0")
@@ -209,7 +208,7 @@ def promotion_refused(case: Case) -> None:
     if not os.path.exists(file):
         case.skip("this kernel has no CONFIG_BLK_CGROUP_IOPRIO")
         return
-    os.chown(file, NOBODY, NOBODY)
+    os.chown(file, calls.NOBODY, calls.NOBODY)
     for policy in ("promote-to-rt", "none-to-rt"):
         for drop in DROPS.values():
             expect_refusal(case, drop, partial(wrais.write, file, policy), EPERM)

@@ -38,7 +38,7 @@ def fast_commits(disk: Disk) -> int:
 
 @contextmanager
 def promised(case: Case, disk: Disk, count: int) -> Iterator[None]:
-    """So many fast commits keep what is promised meanwhile; then comes a crash."""
+    """N fast commits keep what the body promises; then the disk crashes."""
     before = fast_commits(disk)
     yield
     case.equal(fast_commits(disk) - before, count, "fast commits")

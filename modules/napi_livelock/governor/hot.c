@@ -2,10 +2,11 @@
 /*
  * Hot sockets: those that cannot take more.
  *
- * A UDP socket is hot from when its buffer is filled to the high watermark until it is
- * below the low one. A frame that it has no room for is dropped as soon as its ports can
- * be read: it would be dropped at the socket, after more work. This is lazy receiver
- * processing (Druschel and Banga, 1996) for the sockets that need it.
+ * A UDP socket is hot from when its buffer is full, or filled to the high watermark while a
+ * socket has lost a frame within a second, until it is below the low one. A frame that it has
+ * no room for is dropped as soon as its ports can be read: it would be dropped at the socket,
+ * after more work. This is lazy receiver processing (Druschel and Banga, 1996) for the sockets
+ * that need it.
  *
  * The socket of a frame is looked up as UDP does, and only if a hot socket has its port.
  * Where the look-up could give another answer further up (another device, address
