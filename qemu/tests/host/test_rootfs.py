@@ -143,8 +143,10 @@ def test_ctrl_c_stops_both_and_the_next_run_makes_it(
 ) -> None:
     program = tmp_path / "bin/mmdebstrap"
     whole = program.read_text()
-    # It says something while it works, for much longer than it takes to be stopped.
-    program.write_text("#!/bin/sh\nkill -INT $PPID\nyes I: working | head -n 3000000 >&2\n")
+    # It says more than fits the pipe, so that its reader has started it in whole, before it
+    # interrupts; and then something for much longer than it takes to be stopped.
+    said = "yes I: working | head -n {} >&2\n".format
+    program.write_text(f"#!/bin/sh\n{said(20_000)}kill -INT $PPID\n{said(3_000_000)}")
     with pytest.raises(KeyboardInterrupt):
         rootfs.make(paths)
     assert not paths.rootfs.with_suffix(".part").exists() and not paths.rootfs.exists()
