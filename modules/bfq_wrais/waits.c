@@ -48,14 +48,16 @@
 /* Waits of all kinds: no need to search while this is 0. */
 static atomic_t wrais_waiters;
 
-static void wrais_waits_begin(struct wrais_waits *waits)
+/* The current task waits for that I/O from now on. */
+void wrais_waits_begin(struct wrais_waits *waits)
 {
 	WRITE_ONCE(waits->since, jiffies);
-	atomic_inc(&waits->waiters);
+	if (atomic_inc_return(&waits->waiters) == 1)
+		WRITE_ONCE(waits->begun, jiffies);
 	atomic_inc(&wrais_waiters);
 }
 
-static void wrais_waits_end(struct wrais_waits *waits)
+void wrais_waits_end(struct wrais_waits *waits)
 {
 	atomic_dec(&wrais_waiters);
 	atomic_dec(&waits->waiters);
@@ -74,11 +76,14 @@ bool wrais_is_waited(const struct wrais_waits *waits)
 	       time_before(jiffies, READ_ONCE(waits->since) + WRAIS_INHERIT_MAX);
 }
 
-/* Have all tasks that wait for @waits done so for WRAIS_LONG? */
+/*
+ * Have tasks waited for @waits for WRAIS_LONG? Of several that overlap it is not known how
+ * long each has: a task that waits for long must not be hidden by those that come and go.
+ */
 bool wrais_is_waited_long(const struct wrais_waits *waits)
 {
 	return wrais_is_waited(waits) &&
-	       time_after(jiffies, READ_ONCE(waits->since) + WRAIS_LONG);
+	       time_after(jiffies, READ_ONCE(waits->begun) + WRAIS_LONG);
 }
 
 /* Is the current task a journal's thread? */

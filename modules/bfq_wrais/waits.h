@@ -18,6 +18,8 @@ enum wrais_wait {
 };
 
 #ifdef CONFIG_BFQ_WRAIS_INHERIT
+void wrais_waits_begin(struct wrais_waits *waits);
+void wrais_waits_end(struct wrais_waits *waits);
 bool wrais_has_waiters(void);
 bool wrais_is_waited(const struct wrais_waits *waits);
 bool wrais_is_waited_long(const struct wrais_waits *waits);

@@ -13,6 +13,7 @@ struct backing_dev_info;
  * struct wrais_waits - how many tasks wait for this I/O
  * @waiters: their number
  * @since: when the last of them began [jiffies]
+ * @begun: since when there has been one at any time [jiffies]
  * @carrier: of an I/O context: other tasks wait for its I/O, which must be
  *	recognisable; written once, before the first wait
  *
@@ -22,6 +23,7 @@ struct backing_dev_info;
 struct wrais_waits {
 	atomic_t waiters;
 	unsigned long since;
+	unsigned long begun;
 	bool carrier;
 };
 

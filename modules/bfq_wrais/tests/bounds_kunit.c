@@ -91,22 +91,30 @@ static void bounds_nap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pause, 1);
 }
 
-/* A wait counts from when the last of them began, and ends. */
+/* A wait ends 30 s after the last of them began, and is long by the first. */
 static void bounds_waits(struct kunit *test)
 {
 	struct wrais_waits waits = { .since = jiffies };
 
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
-	atomic_set(&waits.waiters, 2);
+	wrais_waits_begin(&waits);
 	KUNIT_EXPECT_TRUE(test, wrais_is_waited(&waits));
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited_long(&waits));
-	waits.since = jiffies - HZ / 2 - 1;
+	/* Those that come later do not hide it, and it ends with the last of them. */
+	waits.begun -= HZ / 2 + 1;
+	wrais_waits_begin(&waits);
 	KUNIT_EXPECT_TRUE(test, wrais_is_waited_long(&waits));
+	wrais_waits_end(&waits);
+	wrais_waits_end(&waits);
+	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
+	wrais_waits_begin(&waits);
+	KUNIT_EXPECT_FALSE(test, wrais_is_waited_long(&waits));
 	waits.since = jiffies - 29 * HZ;
 	KUNIT_EXPECT_TRUE(test, wrais_is_waited(&waits));
 	waits.since = jiffies - 30 * HZ;
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited_long(&waits));
+	wrais_waits_end(&waits);
 }
 
 /* Fill @slots of the window. */
