@@ -5,8 +5,8 @@
  * bfq_limit_depth() leaves few tags to async I/O and to sync writes, and one to a task
  * that uses more than its share. The flusher keeps a journal handle open while it submits
  * megabytes: where it waits for a tag, the commit waits for its handle, and a privileged
- * task that starts a handle waits for the commit. Any task with a handle is exempt, and so
- * are metadata.
+ * task that starts a handle waits for the commit. Where a privileged task may do that, any
+ * task with a handle is exempt, and so are metadata; elsewhere BFQ's limits hold.
  *
  * With the io controller each cgroup has a flusher, and they compete for the tags that are
  * left to all of them. A page is under writeback before its request has a tag, and no
@@ -124,7 +124,31 @@ static void wrais_note_asks(struct bfq_data *bfqd, struct bfq_io_cq *bic)
 }
 
 /*
- * Is the current task exempt from the limits? A flusher with an open handle would take all
+ * May a task without a tag delay a privileged one? That need not have used the device before
+ * it waits for the journal.
+ */
+static bool wrais_may_delay(struct bfq_data *bfqd)
+{
+	const struct wrais_bdi *bdi = &bfqd->queue->disk->bdi->wrais;
+
+	return wrais_is_active(bdi) || wrais_is_waited(&bdi->journal);
+}
+
+static bool wrais_is_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
+			    const struct bio *bio)
+{
+	if (wrais_bio_privileged(bio) ||
+	    (!op_is_sync(bio->bi_opf) && wrais_is_of_use(bfqd, bio)))
+		return true;
+	if (!wrais_may_delay(bfqd))
+		return false;
+	/* Filesystems keep the transaction that a task has open there. */
+	return bio->bi_opf & (REQ_META | REQ_PRIO) || current->journal_info ||
+	       (op_is_sync(bio->bi_opf) && wrais_is_only_write(bfqd, bic, bio));
+}
+
+/*
+ * Do the limits not hold for the current task? A flusher with an open handle would take all
  * tags, and so would that of a privileged cgroup. @bic is NULL if the task has not done I/O
  * there. The device is not locked; its queue is in use.
  */
@@ -133,13 +157,8 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 {
 	const struct bio *bio = data->bio;
 
-	/* Filesystems keep the transaction that a task has open there. */
-	if (!(bio->bi_opf & (REQ_META | REQ_PRIO)) && !current->journal_info &&
-	    !wrais_bio_privileged(bio) &&
-	    !(op_is_sync(bio->bi_opf) ? wrais_is_only_write(bfqd, bic, bio) :
-					wrais_is_of_use(bfqd, bio)))
+	if (!wrais_is_exempt(bfqd, bic, bio))
 		return false;
-
 	if (wrais_bio_privileged(bio) && op_is_sync(bio->bi_opf))
 		wrais_note_asks(bfqd, bic);
 	else
@@ -156,7 +175,8 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
  */
 unsigned int __wrais_least_tags(struct bfq_data *bfqd, blk_opf_t opf)
 {
-	if (!READ_ONCE(bfqd->wr_busy_queues) || op_is_write(opf))
+	/* BFQ raises queues as well. */
+	if (!READ_ONCE(bfqd->wr_busy_queues) || op_is_write(opf) || !wrais_may_delay(bfqd))
 		return 1;
 	return max(bfqd->queue->nr_requests / WRAIS_READS_PART, 1UL);
 }

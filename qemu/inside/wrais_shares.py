@@ -110,6 +110,15 @@ def commit(case: Case) -> None:
 
 
 def writer(case: Case) -> None:
+def unprivileged(case: Case) -> None:
+    """Where no task is privileged nothing is done for any of them."""
+    with disks() as there:
+        before = wrais.counters()
+        watched(case, there, Use("write"), Use("sync"), Use("read"))
+        grown = [name for name, count in wrais.counters().items() if count > before[name]]
+    case.equal(grown, [], "what is counted")
+
+
     """The others have 5 % under a privileged writer."""
     with disks() as there:
         done, _ = watched(case, there, privileged("write"), privileged("read"), Use("read"))

@@ -40,7 +40,7 @@ STARTUPS = ("lprobe", "fsync", "write70", "think", "random", *a.APPS)
 """Probes that end, and so have a start-up time."""
 
 SWITCHED_OFF = ("lprobe", "fsync", "think", "random")
-"""Probes that start on an idle disk with everything compiled out as well."""
+"""Probes that start on an idle disk with everything compiled out as well, and switched on."""
 
 KINDS: dict[str, tuple[str, ...]] = {
     "startup_s": STARTUPS,
@@ -55,6 +55,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "sqlite_commit_ms": tuple(SQLITE),
     "pgbench_ms": (PGBENCH,),
     "switched_off_pct": SWITCHED_OFF,
+    "switched_on_pct": SWITCHED_OFF,
 }
 """Metrics of the experiment and the probes that measure each."""
 METRICS = tuple(KINDS)
@@ -214,7 +215,8 @@ FULL: Scope = (
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), (PGBENCH,), IDLE_1R1W, 2, 5, pgbench.PLACE),
     Rows(v.ABLATIONS, ("lprobe", "fsync", "write70"), ("4r4w",), 2, 5),
     Rows(v.ABLATIONS, ("lprobe",), ("1r1w",), 2, 5),
-    Rows((v.PLAIN,), SWITCHED_OFF, ("idle",), 2, 5),
+    Rows((v.PLAIN, v.ON), SWITCHED_OFF, ("idle",), 2, 5),
+    Rows((v.ON,), ("think", "random"), ("1r1w",), 2, 5),
     *APPLICATIONS,
     *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
     *elsewhere((v.SIMPLE_RT, v.WRAIS), ("idle",), 5, *places.OTHERS),
@@ -233,6 +235,8 @@ QUICK: Scope = (
     Rows((v.MEMBER,), ("fsync", "write70"), HARD, 2, 3),
     Rows((v.BFQ, v.WRAIS), ("think", "random"), ("1r1w",), 2, 1),
     Rows((v.BFQ,), ("think", "random"), ("idle",), 2, 1),
+    Rows((v.ON,), SWITCHED_OFF, ("idle",), 2, 1),
+    Rows((v.ON,), ("think", "random"), ("1r1w",), 2, 1),
     Rows((v.WRAIS,), ("endless",), ("1r1w",), 2, 1),
     Rows((v.BFQ, v.WRAIS), tuple(SQLITE), ("1r1w",), 2, 2),
     Rows((v.BFQ,), (*SQLITE,), ("idle",), 2, 1),

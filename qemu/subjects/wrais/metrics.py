@@ -20,7 +20,7 @@ from lab.report.tables import tabulate
 from subjects.wrais.applications import APP_MEAN, APPS, PAIRS
 from subjects.wrais.experiment import PGBENCH, SQLITE, STARTUPS, Cell
 from subjects.wrais.output import QUANTILES, PgbenchRow, ProbeRow, SqliteRow
-from subjects.wrais.variants import BFQ, PLAIN, WRAIS
+from subjects.wrais.variants import BFQ, ON, PLAIN, WRAIS, Variant
 
 NAME = "wrais"
 TABLES: dict[str, tuple[type[Any], str]] = {
@@ -44,6 +44,7 @@ UNITS = {
     "sqlite_commit_ms": "ms",
     "pgbench_ms": "ms",
     "switched_off_pct": "%",
+    "switched_on_pct": "%",
 }
 """Metrics and their units."""
 HIGHER = ("device_mbps", "background_mbps", "background_window_mbps", "fair_share")
@@ -174,16 +175,18 @@ def over_idle(samples: Sequence[Sample]) -> Iterator[Sample]:
             )
 
 
-def switched_off(records: Sequence[Record]) -> Iterator[Record]:
-    """What the options cost when they are there and switched off."""
-    for plain in find(records, "startup_s", PLAIN.name):
-        for off in find(records, "startup_s", BFQ.name, **plain.params):
+def switched(
+    records: Sequence[Record], metric: str, variant: Variant, over: Variant
+) -> Iterator[Record]:
+    """What a start costs more than another one [percent]."""
+    for base in find(records, "startup_s", over.name):
+        for found in find(records, "startup_s", variant.name, **base.params):
             yield dataclasses.replace(
-                off,
-                metric="switched_off_pct",
-                value=100 * (off.value / plain.value - 1),
-                unit=UNITS["switched_off_pct"],
-                n=min(off.n, plain.n),
+                found,
+                metric=metric,
+                value=100 * (found.value / base.value - 1),
+                unit=UNITS[metric],
+                n=min(found.n, base.n),
                 spread={},
             )
 
@@ -217,5 +220,9 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
     samples.extend(list(over_idle(samples)))
     # The worst, together with the median.
     records = summarise(samples, worst, {"median": statistics.median})
-    derived = (*switched_off(records), *apps_mean(records))
+    derived = (
+        *switched(records, "switched_off_pct", BFQ, PLAIN),
+        *switched(records, "switched_on_pct", ON, BFQ),
+        *apps_mean(records),
+    )
     return Measured([*records, *derived], samples, raw)

@@ -161,7 +161,9 @@ def test_only_runs_what_the_metric_needs(metric: str) -> None:
 
 def test_compiled_out_has_a_switched_off_start_of_the_same_kind_beside_it() -> None:
     plain = [cell for cell in CELLS if cell.variant == v.PLAIN]
-    assert {cell.probe for cell in plain} == set(experiment.SWITCHED_OFF)
+    on = [cell for cell in CELLS if cell.variant == v.ON and cell.background == "idle"]
+    for cells in (plain, on):
+        assert {cell.probe for cell in cells} == set(experiment.SWITCHED_OFF)
     for cell in plain:
         off = replace(cell, variant=v.BFQ)
         assert off in CELLS and off.argv() == cell.argv()
@@ -283,6 +285,12 @@ def test_output_that_is_not_right_is_named(row: dict[str, Any], told: str) -> No
 def test_switched_off_against_compiled_out(plain: float, good: bool) -> None:
     records = records_of(starts(IDLE, 8.0), starts(replace(IDLE, variant=v.PLAIN), plain))
     assert met(records, "switched_off_pct") is good
+
+
+@pytest.mark.parametrize(("on", "good"), [(8.0, True), (7.9, False), (8.1, False)])
+def test_switched_on_for_no_task_against_off(on: float, good: bool) -> None:
+    records = records_of(starts(IDLE, 8.0), starts(replace(IDLE, variant=v.ON), on))
+    assert met(records, "switched_on_pct") is good
 
 
 def test_two_readers_are_held_against_each_other() -> None:

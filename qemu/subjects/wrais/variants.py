@@ -69,6 +69,9 @@ PEERS = (BE0, RT0, SIMPLE_RT, DEADLINE, KYBER, NONE)
 PLAIN = Variant("bfq-plain", "BFQ, compiled out", kernel="plain")
 """Stock BFQ on a kernel without the options, for the price of what is switched off."""
 
+ON = Variant("bfq-on", "BFQ, switched on", parts=ALL_PARTS)
+"""Stock BFQ with everything switched on for no task, for what all pay then."""
+
 
 def without(part: str) -> Variant:
     """All parts but one."""
@@ -82,7 +85,7 @@ ABLATIONS = tuple(without(part) for part in PARTS)
 
 def everyone() -> Iterator[Variant]:
     """All variants, in the order of the figures."""
-    yield from (BFQ, *PEERS, WRAIS, *IN_GROUPS, *ABLATIONS, PLAIN)
+    yield from (BFQ, *PEERS, WRAIS, *IN_GROUPS, *ABLATIONS, PLAIN, ON)
 
 
 LABELS = {variant.name: variant.label for variant in everyone()}
