@@ -20,6 +20,14 @@ enum wrais_kind {
 	WRAIS_NR_KINDS,
 };
 
+/* Why a request of the others is overdue: its task may keep others waiting, or waits itself. */
+enum wrais_overdue {
+	WRAIS_NOT_OVERDUE,
+	WRAIS_KEEPS_LOCK,
+	WRAIS_LATE_READ,
+	WRAIS_NR_OVERDUE,
+};
+
 /**
  * struct wrais_queue - the state of a queue of privileged requests
  * @pauses: how many long pauses its task has made in a row
@@ -52,10 +60,10 @@ struct wrais_queue {
  * @slot: the current one, counted since boot
  * @cost: of the requests of each slot in the window
  * @credit: privileged use since the deficit of the others was served
- * @overdue_credit: privileged use that overdue requests of the others may match;
- *	negative after a large one
+ * @overdue_credit: privileged use that overdue requests of the others may match, for
+ *	each reason; negative after a large one
  * @looked_ns: when such a request was last searched
- * @overdue: the next request goes because it is overdue
+ * @overdue: why the next request goes because it is overdue, if it does
  * @lead: how much more was done for waits than for privileged requests, while both
  *	wanted the device
  * @contended: both want it
@@ -81,9 +89,9 @@ struct wrais_device {
 	unsigned long slot;
 	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
-	s64 overdue_credit;
+	s64 overdue_credit[WRAIS_NR_OVERDUE];
 	u64 looked_ns;
-	bool overdue;
+	enum wrais_overdue overdue;
 	s64 lead;
 	bool contended;
 	bool floor_due;
@@ -110,7 +118,7 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 void wrais_floor_dispatched(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
 bool wrais_floor_has_deficit(struct wrais_device *dev);
-bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited);
+bool wrais_overdue_may_go(const struct wrais_device *dev, enum wrais_overdue why, bool waited);
 void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost);
 bool wrais_waiter_first(const struct wrais_device *dev);
 

@@ -42,12 +42,6 @@
 
 typedef bool (*wrais_kind_fn)(struct bfq_queue *bfqq);
 
-/* The request that has waited longest in a queue with requests. */
-static struct request *wrais_head(struct bfq_queue *bfqq)
-{
-	return list_first_entry(&bfqq->fifo, struct request, queuelist);
-}
-
 /* Return @bfqq if it is of that kind and has waited longer than @oldest. */
 static struct bfq_queue *wrais_older(struct bfq_queue *bfqq, struct bfq_queue *oldest,
 				     wrais_kind_fn is_wanted)
@@ -159,7 +153,8 @@ static bool wrais_overdue_due(struct bfq_data *bfqd)
 	struct wrais_device *dev = &bfqd->wrais;
 	u64 now_ns;
 
-	if (!wrais_on(WRAIS_FLOOR) || !wrais_overdue_may_go(dev, true))
+	if (!wrais_on(WRAIS_FLOOR) || !(wrais_overdue_may_go(dev, WRAIS_KEEPS_LOCK, true) ||
+					wrais_overdue_may_go(dev, WRAIS_LATE_READ, true)))
 		return false;
 	now_ns = blk_time_get_ns();
 	if (now_ns - dev->looked_ns < WRAIS_LOOK_NS)
@@ -172,7 +167,9 @@ static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 {
 	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_overdue);
 
-	bfqd->wrais.overdue = bfqq;
+	bfqd->wrais.overdue = WRAIS_NOT_OVERDUE;
+	if (bfqq)
+		wrais_go_overdue(bfqq);
 	return bfqq;
 }
 

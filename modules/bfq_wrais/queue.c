@@ -43,6 +43,8 @@
  * commit is a chain of several.
  */
 #define WRAIS_OVERDUE_NS	(100 * NSEC_PER_MSEC)
+/* How long any other sync request of the others waits: data that a task reads. */
+#define WRAIS_LATE_NS		(500 * NSEC_PER_MSEC)
 /* Always allowed: one request in work, one next. */
 #define WRAIS_FILL_REQUESTS	2
 /* bfqd->peak_rate is in sectors/us, shifted by BFQ_RATE_SHIFT (bfq-iosched.c of 6.12). */
@@ -218,27 +220,62 @@ bool wrais_is_other(struct bfq_queue *bfqq)
 /* Metadata that a task with a handle wants to change, or writeback with the tag it needs. */
 static bool wrais_keeps_handle(struct bfq_queue *bfqq)
 {
-	if (!wrais_on(WRAIS_INHERIT) || !wrais_overdue_may_go(&bfqq->bfqd->wrais, false))
+	if (!wrais_on(WRAIS_INHERIT) ||
+	    !wrais_overdue_may_go(&bfqq->bfqd->wrais, WRAIS_KEEPS_LOCK, false))
 		return false;
 	return wrais_keeps_tags(bfqq) ||
 	       (bfqq->next_rq->cmd_flags & REQ_META &&
 		wrais_is_waited(&wrais_bdi(bfqq->bfqd)->handles));
 }
 
+/* The request that has waited longest in a queue with requests. */
+struct request *wrais_head(struct bfq_queue *bfqq)
+{
+	return list_first_entry(&bfqq->fifo, struct request, queuelist);
+}
+
+/* Has a request waited for longer than that? */
+static bool wrais_has_waited(const struct request *rq, u64 than_ns)
+{
+	return blk_time_get_ns() - rq->start_time_ns > than_ns;
+}
+
 /*
- * A request of the others that has waited too long while its owner may hold a lock or a
- * transaction: a write, or a read of metadata. It is overdue at once if the owner is known
- * to hold one.
+ * Why is a request of the others overdue? It has waited too long while its owner may hold a
+ * lock or a transaction: a write, or a read of metadata. It is overdue at once if the owner
+ * is known to hold one. Any other one is so later.
  */
+static enum wrais_overdue wrais_why_overdue(struct bfq_queue *bfqq)
+{
+	struct request *rq = bfqq->next_rq;
+
+	if (!wrais_is_unraised(bfqq))
+		return WRAIS_NOT_OVERDUE;
+	if (wrais_keeps_handle(bfqq))
+		return WRAIS_KEEPS_LOCK;
+	if (!bfq_bfqq_sync(bfqq))
+		return WRAIS_NOT_OVERDUE;
+	if ((op_is_write(req_op(rq)) || rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
+	    wrais_has_waited(rq, WRAIS_OVERDUE_NS))
+		return WRAIS_KEEPS_LOCK;
+	return wrais_has_waited(wrais_head(bfqq), WRAIS_LATE_NS) ? WRAIS_LATE_READ :
+								   WRAIS_NOT_OVERDUE;
+}
+
+/* Has the queue such a request, and may it go? */
 bool wrais_is_overdue(struct bfq_queue *bfqq)
 {
-	if (!wrais_is_unraised(bfqq))
-		return false;
-	return wrais_keeps_handle(bfqq) ||
-	       (bfq_bfqq_sync(bfqq) &&
-		(op_is_write(req_op(bfqq->next_rq)) ||
-		 bfqq->next_rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
-		blk_time_get_ns() - bfqq->next_rq->start_time_ns > WRAIS_OVERDUE_NS);
+	enum wrais_overdue why = wrais_why_overdue(bfqq);
+
+	return why && wrais_overdue_may_go(&bfqq->bfqd->wrais, why, true);
+}
+
+/* That request is served next. */
+void wrais_go_overdue(struct bfq_queue *bfqq)
+{
+	bfqq->bfqd->wrais.overdue = wrais_why_overdue(bfqq);
+	if (bfqq->bfqd->wrais.overdue == WRAIS_LATE_READ)
+		bfqq->next_rq = wrais_head(bfqq);
 }
 
 /*

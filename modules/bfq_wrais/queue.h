@@ -9,6 +9,7 @@ struct bfq_data;
 struct bfq_io_cq;
 struct bfq_queue;
 struct bio;
+struct request;
 
 extern unsigned int wrais_fill_ms;
 
@@ -25,6 +26,8 @@ bool wrais_has_folio(struct bfq_queue *bfqq);
 bool wrais_is_unraised(struct bfq_queue *bfqq);
 bool wrais_is_other(struct bfq_queue *bfqq);
 bool wrais_is_overdue(struct bfq_queue *bfqq);
+void wrais_go_overdue(struct bfq_queue *bfqq);
+struct request *wrais_head(struct bfq_queue *bfqq);
 
 void wrais_fill_dispatched(struct bfq_queue *bfqq, unsigned int sectors);
 void wrais_fill_completed(struct bfq_queue *bfqq);

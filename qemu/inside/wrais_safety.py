@@ -192,6 +192,7 @@ CASES: dict[str, Test] = {
     "other-disk": wrais_shares.other_disk,
     "loop": wrais_shares.loop,
     "commit": wrais_shares.commit,
+    "late-read": wrais_shares.late_read,
     "unprivileged": wrais_shares.unprivileged,
     "writer": wrais_shares.writer,
     "pair": wrais_shares.pair,

@@ -28,6 +28,7 @@ OTHERS_PERMILLE = 35
 LOOP_PERCENT = 150
 """A privileged task has so much more than a loop device, at least; 15 times on a quiet host."""
 COMMIT_MAX_MS = 350
+LOOK_MAX_MS = 1000
 PAIR_PERCENT = 78
 """What a reader has of what it has alone while a task syncs [percent]: 91, or 68 if not."""
 OVER_NAPS_MAX = 300
@@ -109,7 +110,18 @@ def commit(case: Case) -> None:
     case.expect_bound(longest_ms <= COMMIT_MAX_MS, f"an fsync took {longest_ms} ms")
 
 
-def writer(case: Case) -> None:
+def late_read(case: Case) -> None:
+    """A task that is not privileged reads a page within a second, also before the floor is due.
+
+    The two privileged readers may wait for it: for the same page, or for a lock.
+    """
+    with disks(floor_pct=0) as there:
+        _, crew = watched(case, there, Use("look"), *[privileged("read")] * 2)
+    longest_ms = crew.slots[0].value // 1_000_000
+    case.note(f"the longest read took {longest_ms} ms")
+    case.expect_bound(longest_ms <= LOOK_MAX_MS, f"a read took {longest_ms} ms")
+
+
 def unprivileged(case: Case) -> None:
     """Where no task is privileged nothing is done for any of them."""
     with disks() as there:
@@ -119,6 +131,7 @@ def unprivileged(case: Case) -> None:
     case.equal(grown, [], "what is counted")
 
 
+def writer(case: Case) -> None:
     """The others have 5 % under a privileged writer."""
     with disks() as there:
         done, _ = watched(case, there, privileged("write"), privileged("read"), Use("read"))
@@ -230,13 +243,10 @@ def package(case: Case) -> None:
                 crew.advance(1)
                 for _ in range(PACKAGES):
                     time.sleep(PACKAGE_PHASE_S)
-                    before = wrais.counters()["think_turns"]
                     took = unpack()
                     median, longest = took[PACKAGE_FILES // 2], took[-1]
-                    pauses = wrais.counters()["think_turns"] - before
                     text = f"{median} us for a file, {alone} alone, longest {longest}"
-                    case.note(f"beside {each} and {each}: {text}, {pauses} pauses")
-                    case.equal(pauses, 0, "pauses")
+                    case.note(f"beside {each} and {each}: {text}")
                     case.expect_bound(100 * median <= PACKAGE_PERCENT * alone, text)
                     case.expect_bound(longest <= 1000 * PACKAGE_MAX_MS, text)
                 crew.stop()

@@ -23,10 +23,11 @@ ROOM, PUNCH = 24 * MIB, 8 * MIB
 READ_SIZE = MIB
 PAUSE_S = 0.02
 """What a polite reader leaves to others: longer than BFQ waits for it (slice_idle)."""
+LOOK_S = 0.1
 THINK_S = 0.0005
 """What a task that thinks does not leave to them: shorter than that."""
 WATCH_S, BRIEF_WATCH_S = 5, 3
-READERS = ("read", "request", "write_back")
+READERS = ("read", "request", "write_back", "look")
 _BYTES = b"\x5a" * BLOCK
 _PUNCH_HOLE, _KEEP_SIZE = 2, 1
 _SYNC_WRITE = 2
@@ -66,7 +67,7 @@ def privileged(role: str) -> Use:
 class Slot:
     """What a task and its parent share: rounds, value and mark.
 
-    The value is bytes moved, or of "sync" the longest fsync in ns; the mark is the error
+    The value is bytes moved, or of "sync" and "look" the longest in ns; the mark is the error
     that has ended it.
     """
 
@@ -156,8 +157,16 @@ class Worker:
             self.at = 0
             self.forget()
 
+    def look(self) -> None:
+        """A page that is no longer in memory, ten times a second."""
+        time.sleep(LOOK_S)
+        self.forget()
+        begin = time.monotonic_ns()
+        os.pread(self.fd, mmap.PAGESIZE, 0)
+        self.value = max(self.value, time.monotonic_ns() - begin)
+
     def request(self) -> None:
-        """The same, with a request of the real-time class."""
+        """The same as read, with a request of the real-time class."""
         if not self.aio:
             context = ctypes.c_uint64()
             calls.call("io_setup", 1, ctypes.addressof(context))

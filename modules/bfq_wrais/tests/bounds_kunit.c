@@ -94,7 +94,7 @@ static void bounds_nap(struct kunit *test)
 /* A wait ends 30 s after the last of them began, and is long by the first. */
 static void bounds_waits(struct kunit *test)
 {
-	struct wrais_waits waits = { .since = jiffies };
+	struct wrais_waits waits = { };
 
 	KUNIT_EXPECT_FALSE(test, wrais_is_waited(&waits));
 	wrais_waits_begin(&waits);
@@ -248,39 +248,55 @@ static void bounds_lead(struct kunit *test)
 static void bounds_overdue(struct kunit *test)
 {
 	struct wrais_device dev = { };
-	u64 privileged = 0, others = 0;
 	int i;
 
-	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev, true));
+	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, true));
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
 	/* A request that goes at once leaves some to those that have waited. */
-	for (i = 0; wrais_overdue_may_go(&dev, false) && i < 1000; i++) {
-		dev.overdue = true;
+	for (i = 0; wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, false) && i < 1000; i++) {
+		dev.overdue = WRAIS_KEEPS_LOCK;
 		wrais_charge(&dev, WRAIS_OTHERS, 24);
 	}
 	KUNIT_EXPECT_EQ(test, i, 4);
-	for (i = 0; wrais_overdue_may_go(&dev, true) && i < 1000; i++) {
-		dev.overdue = true;
+	for (i = 0; wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, true) && i < 1000; i++) {
+		dev.overdue = WRAIS_KEEPS_LOCK;
 		wrais_charge(&dev, WRAIS_OTHERS, 24);
 	}
 	KUNIT_EXPECT_EQ(test, i, 3);
-
-	for (i = 0; i < 10000; i++) {
-		dev.overdue = wrais_overdue_may_go(&dev, true);
-		others += dev.overdue ? 1040 : 0;
-		privileged += dev.overdue ? 0 : 528;
-		wrais_charge(&dev, dev.overdue ? WRAIS_OTHERS : WRAIS_PRIVILEGED,
-			     dev.overdue ? 1040 : 528);
-	}
-	KUNIT_EXPECT_LE(test, others * 20, others + privileged + 20 * 1040);
-	KUNIT_EXPECT_GE(test, others * 25, others + privileged);
+	/* Reads have an allowance of their own. */
+	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, WRAIS_LATE_READ, true));
 
 	/* What the others have besides is not subtracted. */
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
-	dev.overdue = true;
+	dev.overdue = WRAIS_KEEPS_LOCK;
 	wrais_charge(&dev, WRAIS_OTHERS, 24);
 	wrais_charge(&dev, WRAIS_OTHERS, 1000000);
-	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, true));
+	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, true));
+}
+
+/* In the long run each kind has its part, and a little less where its requests are large. */
+static void bounds_overdue_part(struct kunit *test)
+{
+	static const u64 parts[] = { [WRAIS_KEEPS_LOCK] = 20, [WRAIS_LATE_READ] = 50 };
+	enum wrais_overdue why;
+	int i;
+
+	for (why = WRAIS_KEEPS_LOCK; why < WRAIS_NR_OVERDUE; why++) {
+		struct wrais_device dev = { };
+		u64 all = 0, others = 0;
+
+		for (i = 0; i < 10000; i++) {
+			bool goes = wrais_overdue_may_go(&dev, why, true);
+			u64 cost = goes ? 1040 : 528;
+
+			dev.overdue = goes ? why : WRAIS_NOT_OVERDUE;
+			wrais_charge(&dev, goes ? WRAIS_OTHERS : WRAIS_PRIVILEGED, cost);
+			all += cost;
+			others += goes ? cost : 0;
+		}
+		KUNIT_EXPECT_LE(test, others * parts[why], all + parts[why] * 1040);
+		KUNIT_EXPECT_GE(test, others * parts[why] * 5 / 4, all);
+	}
 }
 
 /* A reader of small pieces gets as much as one of large pieces, but nothing for idle times. */
@@ -338,6 +354,7 @@ static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_debt),
 	KUNIT_CASE(bounds_lead),
 	KUNIT_CASE(bounds_overdue),
+	KUNIT_CASE(bounds_overdue_part),
 	KUNIT_CASE(bounds_fair),
 	{}
 };
