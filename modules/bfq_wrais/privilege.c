@@ -181,12 +181,11 @@ bool wrais_class_is_of_policy(const struct bio *bio)
 	       wrais_bio_privileged(bio) && bio->bi_ioprio == get_current_ioprio();
 }
 
-int __wrais_acts_for(struct request *rq)
+int __wrais_acts_for(unsigned short ioprio)
 {
 	int own = current->io_context ? current->io_context->ioprio : IOPRIO_DEFAULT;
 
-	if (IOPRIO_PRIO_CLASS(req_get_ioprio(rq)) != IOPRIO_CLASS_RT ||
-	    set_task_ioprio(current, req_get_ioprio(rq)))
+	if (IOPRIO_PRIO_CLASS(ioprio) != IOPRIO_CLASS_RT || set_task_ioprio(current, ioprio))
 		return WRAIS_NO_OVERRIDE;
 	return own;
 }

@@ -198,6 +198,7 @@ CASES: dict[str, Test] = {
     "pair": wrais_shares.pair,
     "worker": wrais_shares.worker,
     "request": wrais_shares.request,
+    "log": wrais_shares.log,
     "metadata": wrais_shares.expect_syncs,
     "entry": partial(wrais_shares.expect_syncs, role="create", least=wrais_shares.ENTRY_SYNCS),
     "handle": wrais_shares.handle,

@@ -35,6 +35,8 @@ OVER_NAPS_MAX = 300
 """A task with more than its share of what is dirty does not nap, to be the first when there is
 room: there are none, or 900 if it does.
 """
+LOG_PERCENT = 200
+"""A page of a log by AIO takes at most so much of what it takes alone [percent]: 104."""
 METADATA_SYNCS, ENTRY_SYNCS = 20, 100
 """In 5 s: 84 to 237, or 1, or 6, if it waits until the reader thinks; 301, or 37, of new files."""
 TAG_WATCHES = 5
@@ -146,6 +148,18 @@ def pair(case: Case) -> None:
         done, _ = watched(case, there, privileged("read"), privileged("sync"))
     kept = 100 * done[0] > PAIR_PERCENT * alone[0]
     case.expect_bound(kept, f"the reader has {done[0]}, and alone {alone[0]}")
+
+
+def log(case: Case) -> None:
+    """A log by AIO with O_DSYNC is as privileged as its task, where a kernel thread ends a write.
+
+    That changes the file's extents, and syncs.
+    """
+    with disks(floor_pct=0) as there:
+        alone, _ = watched(case, there, privileged("log"))
+        done, _ = watched(case, there, privileged("log"), Use("read"), Use("write"))
+    kept = LOG_PERCENT * done[0] >= 100 * alone[0]
+    case.expect_bound(kept, f"the log has {done[0]}, and alone {alone[0]}")
 
 
 def expect_first(case: Case, done: list[int]) -> None:

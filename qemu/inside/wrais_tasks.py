@@ -27,12 +27,14 @@ LOOK_S = 0.1
 THINK_S = 0.0005
 """What a task that thinks does not leave to them: shorter than that."""
 WATCH_S, BRIEF_WATCH_S = 5, 3
+DIRECT = ("request", "log")
 READERS = ("read", "request", "write_back", "look")
 _BYTES = b"\x5a" * BLOCK
 _PUNCH_HOLE, _KEEP_SIZE = 2, 1
 _SYNC_WRITE = 2
 _IOCB = "QIIHhIQQqQII"
-_AIO_PREAD, _AIO_IOPRIO = 0, 2
+_AIO_PREAD, _AIO_PWRITE, _AIO_IOPRIO = 0, 1, 2
+_DSYNC = 2
 _SLOT = 8
 
 
@@ -96,9 +98,10 @@ class Worker:
     def __init__(self, use: Use, own: str) -> None:
         self.own = own
         path = use.path or own
-        direct = os.O_DIRECT if use.role == "request" and not use.path else 0
-        reads = direct or (use.path and use.role in READERS)
-        self.fd = os.open(path, os.O_RDONLY | direct if reads else os.O_RDWR | os.O_CREAT, 0o644)
+        direct = os.O_DIRECT if use.role in DIRECT and not use.path else 0
+        reads = use.role in READERS and (direct or use.path)
+        how = os.O_RDONLY if reads else os.O_RDWR | os.O_CREAT
+        self.fd = os.open(path, how | direct, 0o644)
         self.image = os.open(use.image, os.O_RDONLY) if use.image else -1
         self.buffer = mmap.mmap(-1, BLOCK)
         self.at = self.hole = self.value = 0
@@ -165,23 +168,35 @@ class Worker:
         os.pread(self.fd, mmap.PAGESIZE, 0)
         self.value = max(self.value, time.monotonic_ns() - begin)
 
+    def log(self) -> None:
+        """Write a page of an allocated file by AIO, which is on the disk when that is done."""
+        if not self.value:
+            os.ftruncate(self.fd, 0)
+            os.posix_fallocate(self.fd, 0, ROOM)
+        self._aio((0, _DSYNC, _AIO_PWRITE, 0), mmap.PAGESIZE, 0)
+        self.at = (self.at + mmap.PAGESIZE) % ROOM
+        self.value += mmap.PAGESIZE
+
     def request(self) -> None:
         """The same as read, with a request of the real-time class."""
+        self._aio((0, 0, _AIO_PREAD, wrais.RT << 13), BLOCK, _AIO_IOPRIO)
+        self.at = (self.at + BLOCK) % READ_SIZE
+        self.value += BLOCK
+
+    def _aio(self, how: tuple[int, ...], size: int, flags: int) -> None:
         if not self.aio:
             context = ctypes.c_uint64()
             calls.call("io_setup", 1, ctypes.addressof(context))
             self.aio = context.value
         page = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
-        words = (0, 0, 0, _AIO_PREAD, wrais.RT << 13, self.fd, page, BLOCK, self.at, 0)
-        control = ctypes.create_string_buffer(struct.pack(_IOCB, *words, _AIO_IOPRIO, 0))
+        words = (0, *how, self.fd, page, size, self.at, 0)
+        control = ctypes.create_string_buffer(struct.pack(_IOCB, *words, flags, 0))
         pointer = ctypes.c_uint64(ctypes.addressof(control))
         calls.call("io_submit", self.aio, 1, ctypes.addressof(pointer))
         event = (ctypes.c_int64 * 4)()
         calls.call("io_getevents", self.aio, 1, 1, ctypes.addressof(event), 0)
-        if event[2] != BLOCK:
+        if event[2] != size:
             raise OSError(5, f"a request came to {event[2]}")
-        self.at = (self.at + BLOCK) % READ_SIZE
-        self.value += BLOCK
 
     def write_back(self) -> None:
         """Have what is dirty written, and do not wait, as the flusher does every few seconds."""

@@ -106,7 +106,7 @@ void wrais_count(enum wrais_event event);
 u64 wrais_total(enum wrais_event event);
 
 void __wrais_submits(struct bio *bio);
-int __wrais_acts_for(struct request *rq);
+int __wrais_acts_for(unsigned short ioprio);
 void __wrais_acted(int own);
 
 #else /* !CONFIG_BFQ_WRAIS */

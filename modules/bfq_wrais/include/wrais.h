@@ -12,7 +12,10 @@
 #include <linux/ioprio.h>
 #include <linux/wrais/part.h>
 
-/* block/blk-core.c, drivers/block/loop.c and drivers/md/dm-crypt.c: the class of I/O. */
+/*
+ * block/blk-core.c, drivers/block/loop.c, drivers/md/dm-crypt.c and fs/iomap/direct-io.c: the
+ * class of I/O.
+ */
 
 /**
  * wrais_submits() - the current task submits a bio
@@ -42,18 +45,18 @@ static inline bool wrais_goes_first(blk_opf_t opf, unsigned short ioprio)
 }
 
 /**
- * wrais_acts_for() - the current kernel thread works for a request
- * @rq: the request
+ * wrais_acts_for() - the current kernel thread works for a request or a bio
+ * @ioprio: its I/O priority
  *
  * The thread is privileged until wrais_acted(), if the request is.
  *
  * Return: what to pass to wrais_acted().
  */
-static inline int wrais_acts_for(struct request *rq)
+static inline int wrais_acts_for(unsigned short ioprio)
 {
 #ifdef CONFIG_BFQ_WRAIS
 	if (wrais_enabled())
-		return __wrais_acts_for(rq);
+		return __wrais_acts_for(ioprio);
 #endif
 	return WRAIS_NO_OVERRIDE;
 }
