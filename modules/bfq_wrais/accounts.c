@@ -9,8 +9,12 @@
  * sectors, with WRAIS_REQUEST_COST for each request.
  *
  * Overdue requests: some requests of the others keep a lock or a transaction from being
- * released, and a task that reads may have one, too. They do not wait for the floor: once
- * they are overdue (queue.c) those of each kind get up to a part of the device.
+ * released. They do not wait for the floor: once they are overdue (queue.c) they get up to
+ * one part in WRAIS_OVERDUE_PART of the device.
+ *
+ * Late reads: a task that reads data may hold a lock as well, or the page that a privileged
+ * task wants. Once they are late (queue.c) they get up to one part in WRAIS_LATE_PART of the
+ * device's time: reads from elsewhere cost a disk with a seek more than their sectors.
  *
  * Reads at random: a task that reads small pieces from all over the device occupies it for
  * few bytes. A start-up may. Later its share falls gradually to random_pct, if the others
@@ -47,6 +51,11 @@
 #define WRAIS_FLOOR_MARGIN	1
 /* The part of the device that serves the deficit. */
 #define WRAIS_DEFICIT_PART	5
+/* The part of the device for overdue requests of the others, at any time. */
+#define WRAIS_OVERDUE_PART	20
+/* That of its time for late reads, and the most that is saved or due. */
+#define WRAIS_LATE_PART		50
+#define WRAIS_LATE_MAX		((s64)NSEC_PER_SEC)
 /* How many small overdue requests may go one after the other. */
 #define WRAIS_OVERDUE_BURST	10
 /* By how much one side may get ahead of the other, about a megabyte. */
@@ -87,32 +96,17 @@ static void wrais_serve_deficit(struct wrais_device *dev, u64 cost)
 	dev->credit -= min(dev->credit, cost * (WRAIS_DEFICIT_PART - 1));
 }
 
-/*
- * One part in how many of the device is for overdue requests of the others, at any time. Of
- * a start-up, reads take no more than a fiftieth.
- */
-static const s64 wrais_overdue_parts[WRAIS_NR_OVERDUE] = {
-	[WRAIS_KEEPS_LOCK]	= 20,
-	[WRAIS_LATE_READ]	= 50,
-};
-
 /* Only overdue requests count here: the others may have more in other ways. */
-static void wrais_charge_overdue(struct wrais_device *dev, enum wrais_kind kind, s64 cost)
+static void wrais_charge_overdue(struct wrais_device *dev, enum wrais_kind kind, u64 cost)
 {
-	int i;
+	s64 most = WRAIS_OVERDUE_BURST * WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
 
-	for (i = WRAIS_KEEPS_LOCK; i < WRAIS_NR_OVERDUE; i++) {
-		s64 *credit = &dev->overdue_credit[i];
-		s64 part = wrais_overdue_parts[i];
-
-		if (kind != WRAIS_OTHERS)
-			*credit = min(*credit + cost,
-				      WRAIS_OVERDUE_BURST * part * WRAIS_REQUEST_COST);
-		else if (dev->overdue == i)
-			*credit -= cost * (part - 1);
+	if (kind != WRAIS_OTHERS) {
+		dev->overdue_credit = min(dev->overdue_credit + (s64)cost, most);
+	} else if (dev->overdue) {
+		dev->overdue_credit -= (s64)cost * (WRAIS_OVERDUE_PART - 1);
+		dev->overdue = false;
 	}
-	if (kind == WRAIS_OTHERS)
-		dev->overdue = WRAIS_NOT_OVERDUE;
 }
 
 /* Add a request of that kind to the accounts; the window is up to date. */
@@ -171,18 +165,34 @@ bool wrais_floor_has_deficit(struct wrais_device *dev)
 /**
  * wrais_overdue_may_go() - is there time for an overdue request of the others?
  * @dev: the device
- * @why: why it is overdue
  * @waited: it has waited for long; one that goes at once leaves half of the
  *	allowance to those
  *
  * A large one is charged after it has gone.
  */
-bool wrais_overdue_may_go(const struct wrais_device *dev, enum wrais_overdue why, bool waited)
+bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited)
 {
 	s64 requests = waited ? 1 : WRAIS_OVERDUE_BURST / 2;
 
-	return dev->overdue_credit[why] >=
-	       requests * wrais_overdue_parts[why] * WRAIS_REQUEST_COST;
+	return dev->overdue_credit >= requests * WRAIS_OVERDUE_PART * WRAIS_REQUEST_COST;
+}
+
+/* Is there time for a late read? One at a time: it is charged once it is done. */
+bool wrais_late_may_go(const struct wrais_device *dev)
+{
+	return dev->late_ns > 0 && !dev->late;
+}
+
+/* The device has worked for so long on a request of that kind. */
+void wrais_late_spend(struct wrais_device *dev, enum wrais_kind kind, u64 spent_ns)
+{
+	s64 ns = spent_ns;
+
+	if (kind == WRAIS_OTHERS) {
+		ns = dev->late ? -ns * (WRAIS_LATE_PART - 1) : 0;
+		dev->late = false;
+	}
+	dev->late_ns = clamp(dev->late_ns + ns, -WRAIS_LATE_MAX, WRAIS_LATE_MAX);
 }
 
 /**

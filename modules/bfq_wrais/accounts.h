@@ -20,14 +20,6 @@ enum wrais_kind {
 	WRAIS_NR_KINDS,
 };
 
-/* Why a request of the others is overdue: its task may keep others waiting, or waits itself. */
-enum wrais_overdue {
-	WRAIS_NOT_OVERDUE,
-	WRAIS_KEEPS_LOCK,
-	WRAIS_LATE_READ,
-	WRAIS_NR_OVERDUE,
-};
-
 /**
  * struct wrais_queue - the state of a queue of privileged requests
  * @pauses: how many long pauses its task has made in a row
@@ -60,10 +52,12 @@ struct wrais_queue {
  * @slot: the current one, counted since boot
  * @cost: of the requests of each slot in the window
  * @credit: privileged use since the deficit of the others was served
- * @overdue_credit: privileged use that overdue requests of the others may match, for
- *	each reason; negative after a large one
+ * @overdue_credit: privileged use that overdue requests of the others may match;
+ *	negative after a large one
  * @looked_ns: when such a request was last searched
- * @overdue: why the next request goes because it is overdue, if it does
+ * @overdue: the next request goes because it is overdue
+ * @late_ns: the same credit for late reads, in device time
+ * @late: one of these is in the device
  * @lead: how much more was done for waits than for privileged requests, while both
  *	wanted the device
  * @contended: both want it
@@ -89,9 +83,11 @@ struct wrais_device {
 	unsigned long slot;
 	u64 cost[WRAIS_SLOTS][WRAIS_NR_KINDS];
 	u64 credit;
-	s64 overdue_credit[WRAIS_NR_OVERDUE];
+	s64 overdue_credit;
 	u64 looked_ns;
-	enum wrais_overdue overdue;
+	bool overdue;
+	s64 late_ns;
+	bool late;
 	s64 lead;
 	bool contended;
 	bool floor_due;
@@ -118,7 +114,9 @@ void wrais_charge(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 void wrais_floor_dispatched(struct wrais_device *dev, enum wrais_kind kind, u64 cost);
 bool wrais_floor_is_due(const struct wrais_device *dev, unsigned int pct);
 bool wrais_floor_has_deficit(struct wrais_device *dev);
-bool wrais_overdue_may_go(const struct wrais_device *dev, enum wrais_overdue why, bool waited);
+bool wrais_overdue_may_go(const struct wrais_device *dev, bool waited);
+bool wrais_late_may_go(const struct wrais_device *dev);
+void wrais_late_spend(struct wrais_device *dev, enum wrais_kind kind, u64 spent_ns);
 void wrais_lead_by(struct wrais_device *dev, bool waited_for, u64 cost);
 bool wrais_waiter_first(const struct wrais_device *dev);
 

@@ -153,8 +153,8 @@ static bool wrais_overdue_due(struct bfq_data *bfqd)
 	struct wrais_device *dev = &bfqd->wrais;
 	u64 now_ns;
 
-	if (!wrais_on(WRAIS_FLOOR) || !(wrais_overdue_may_go(dev, WRAIS_KEEPS_LOCK, true) ||
-					wrais_overdue_may_go(dev, WRAIS_LATE_READ, true)))
+	if (!wrais_on(WRAIS_FLOOR) ||
+	    !(wrais_overdue_may_go(dev, true) || wrais_late_may_go(dev)))
 		return false;
 	now_ns = blk_time_get_ns();
 	if (now_ns - dev->looked_ns < WRAIS_LOOK_NS)
@@ -163,13 +163,27 @@ static bool wrais_overdue_due(struct bfq_data *bfqd)
 	return true;
 }
 
+static struct bfq_queue *wrais_late(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_late);
+
+	if (bfqq) {
+		bfqq->next_rq = wrais_head(bfqq);
+		bfqd->wrais.late = true;
+	}
+	return bfqq;
+}
+
 static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
 {
-	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_overdue);
+	struct wrais_device *dev = &bfqd->wrais;
+	struct bfq_queue *bfqq = NULL;
 
-	bfqd->wrais.overdue = WRAIS_NOT_OVERDUE;
-	if (bfqq)
-		wrais_go_overdue(bfqq);
+	if (wrais_overdue_may_go(dev, true))
+		bfqq = wrais_oldest(bfqd, wrais_is_overdue);
+	dev->overdue = bfqq;
+	if (!bfqq && wrais_late_may_go(dev))
+		bfqq = wrais_late(bfqd);
 	return bfqq;
 }
 
@@ -432,6 +446,8 @@ static void wrais_random_completed(struct bfq_queue *bfqq, u64 now_ns)
 	u64 spent_ns = min(now_ns - min(now_ns, dev->busy_ns), (u64)WRAIS_SPENT_MAX);
 
 	dev->busy_ns = now_ns;
+	dev->late &= bfqq->bfqd->tot_rq_in_driver > 0;
+	wrais_late_spend(dev, wrais_is_unraised(bfqq) ? WRAIS_OTHERS : WRAIS_PRIVILEGED, spent_ns);
 	if (wrais_is_unraised(bfqq)) {
 		dev->others_ns += spent_ns;
 		dev->reducing = false;

@@ -220,8 +220,7 @@ bool wrais_is_other(struct bfq_queue *bfqq)
 /* Metadata that a task with a handle wants to change, or writeback with the tag it needs. */
 static bool wrais_keeps_handle(struct bfq_queue *bfqq)
 {
-	if (!wrais_on(WRAIS_INHERIT) ||
-	    !wrais_overdue_may_go(&bfqq->bfqd->wrais, WRAIS_KEEPS_LOCK, false))
+	if (!wrais_on(WRAIS_INHERIT) || !wrais_overdue_may_go(&bfqq->bfqd->wrais, false))
 		return false;
 	return wrais_keeps_tags(bfqq) ||
 	       (bfqq->next_rq->cmd_flags & REQ_META &&
@@ -241,41 +240,27 @@ static bool wrais_has_waited(const struct request *rq, u64 than_ns)
 }
 
 /*
- * Why is a request of the others overdue? It has waited too long while its owner may hold a
- * lock or a transaction: a write, or a read of metadata. It is overdue at once if the owner
- * is known to hold one. Any other one is so later.
+ * A request of the others that has waited too long while its owner may hold a lock or a
+ * transaction: a write, or a read of metadata. It is overdue at once if the owner is known
+ * to hold one.
  */
-static enum wrais_overdue wrais_why_overdue(struct bfq_queue *bfqq)
+bool wrais_is_overdue(struct bfq_queue *bfqq)
 {
 	struct request *rq = bfqq->next_rq;
 
 	if (!wrais_is_unraised(bfqq))
-		return WRAIS_NOT_OVERDUE;
-	if (wrais_keeps_handle(bfqq))
-		return WRAIS_KEEPS_LOCK;
-	if (!bfq_bfqq_sync(bfqq))
-		return WRAIS_NOT_OVERDUE;
-	if ((op_is_write(req_op(rq)) || rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
-	    wrais_has_waited(rq, WRAIS_OVERDUE_NS))
-		return WRAIS_KEEPS_LOCK;
-	return wrais_has_waited(wrais_head(bfqq), WRAIS_LATE_NS) ? WRAIS_LATE_READ :
-								   WRAIS_NOT_OVERDUE;
+		return false;
+	return wrais_keeps_handle(bfqq) ||
+	       (bfq_bfqq_sync(bfqq) &&
+		(op_is_write(req_op(rq)) || rq->cmd_flags & (REQ_META | REQ_PRIO)) &&
+		wrais_has_waited(rq, WRAIS_OVERDUE_NS));
 }
 
-/* Has the queue such a request, and may it go? */
-bool wrais_is_overdue(struct bfq_queue *bfqq)
+/* Any other one that a task waits for. */
+bool wrais_is_late(struct bfq_queue *bfqq)
 {
-	enum wrais_overdue why = wrais_why_overdue(bfqq);
-
-	return why && wrais_overdue_may_go(&bfqq->bfqd->wrais, why, true);
-}
-
-/* That request is served next. */
-void wrais_go_overdue(struct bfq_queue *bfqq)
-{
-	bfqq->bfqd->wrais.overdue = wrais_why_overdue(bfqq);
-	if (bfqq->bfqd->wrais.overdue == WRAIS_LATE_READ)
-		bfqq->next_rq = wrais_head(bfqq);
+	return bfq_bfqq_sync(bfqq) && wrais_has_waited(wrais_head(bfqq), WRAIS_LATE_NS) &&
+	       wrais_is_unraised(bfqq);
 }
 
 /*

@@ -26,7 +26,7 @@ bool wrais_has_folio(struct bfq_queue *bfqq);
 bool wrais_is_unraised(struct bfq_queue *bfqq);
 bool wrais_is_other(struct bfq_queue *bfqq);
 bool wrais_is_overdue(struct bfq_queue *bfqq);
-void wrais_go_overdue(struct bfq_queue *bfqq);
+bool wrais_is_late(struct bfq_queue *bfqq);
 struct request *wrais_head(struct bfq_queue *bfqq);
 
 void wrais_fill_dispatched(struct bfq_queue *bfqq, unsigned int sectors);

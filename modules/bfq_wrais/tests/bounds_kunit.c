@@ -248,55 +248,72 @@ static void bounds_lead(struct kunit *test)
 static void bounds_overdue(struct kunit *test)
 {
 	struct wrais_device dev = { };
+	u64 privileged = 0, others = 0;
 	int i;
 
-	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, true));
+	KUNIT_EXPECT_FALSE(test, wrais_overdue_may_go(&dev, true));
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
 	/* A request that goes at once leaves some to those that have waited. */
-	for (i = 0; wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, false) && i < 1000; i++) {
-		dev.overdue = WRAIS_KEEPS_LOCK;
+	for (i = 0; wrais_overdue_may_go(&dev, false) && i < 1000; i++) {
+		dev.overdue = true;
 		wrais_charge(&dev, WRAIS_OTHERS, 24);
 	}
 	KUNIT_EXPECT_EQ(test, i, 4);
-	for (i = 0; wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, true) && i < 1000; i++) {
-		dev.overdue = WRAIS_KEEPS_LOCK;
+	for (i = 0; wrais_overdue_may_go(&dev, true) && i < 1000; i++) {
+		dev.overdue = true;
 		wrais_charge(&dev, WRAIS_OTHERS, 24);
 	}
 	KUNIT_EXPECT_EQ(test, i, 3);
-	/* Reads have an allowance of their own. */
-	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, WRAIS_LATE_READ, true));
+
+	for (i = 0; i < 10000; i++) {
+		dev.overdue = wrais_overdue_may_go(&dev, true);
+		others += dev.overdue ? 1040 : 0;
+		privileged += dev.overdue ? 0 : 528;
+		wrais_charge(&dev, dev.overdue ? WRAIS_OTHERS : WRAIS_PRIVILEGED,
+			     dev.overdue ? 1040 : 528);
+	}
+	KUNIT_EXPECT_LE(test, others * 20, others + privileged + 20 * 1040);
+	KUNIT_EXPECT_GE(test, others * 25, others + privileged);
 
 	/* What the others have besides is not subtracted. */
 	wrais_charge(&dev, WRAIS_PRIVILEGED, 1000000);
-	dev.overdue = WRAIS_KEEPS_LOCK;
+	dev.overdue = true;
 	wrais_charge(&dev, WRAIS_OTHERS, 24);
 	wrais_charge(&dev, WRAIS_OTHERS, 1000000);
-	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, WRAIS_KEEPS_LOCK, true));
+	KUNIT_EXPECT_TRUE(test, wrais_overdue_may_go(&dev, true));
 }
 
-/* In the long run each kind has its part, and a little less where its requests are large. */
-static void bounds_overdue_part(struct kunit *test)
+/* Late reads go one at a time, and have a fiftieth of the time. */
+static void bounds_late(struct kunit *test)
 {
-	static const u64 parts[] = { [WRAIS_KEEPS_LOCK] = 20, [WRAIS_LATE_READ] = 50 };
-	enum wrais_overdue why;
+	struct wrais_device dev = { };
+	u64 all = 0, late = 0;
 	int i;
 
-	for (why = WRAIS_KEEPS_LOCK; why < WRAIS_NR_OVERDUE; why++) {
-		struct wrais_device dev = { };
-		u64 all = 0, others = 0;
+	KUNIT_EXPECT_FALSE(test, wrais_late_may_go(&dev));
+	for (i = 0; i < 10000; i++) {
+		bool goes = wrais_late_may_go(&dev);
+		u64 spent_ns = (goes ? 18 : 9) * NSEC_PER_MSEC;
 
-		for (i = 0; i < 10000; i++) {
-			bool goes = wrais_overdue_may_go(&dev, why, true);
-			u64 cost = goes ? 1040 : 528;
-
-			dev.overdue = goes ? why : WRAIS_NOT_OVERDUE;
-			wrais_charge(&dev, goes ? WRAIS_OTHERS : WRAIS_PRIVILEGED, cost);
-			all += cost;
-			others += goes ? cost : 0;
-		}
-		KUNIT_EXPECT_LE(test, others * parts[why], all + parts[why] * 1040);
-		KUNIT_EXPECT_GE(test, others * parts[why] * 5 / 4, all);
+		dev.late = goes;
+		wrais_late_spend(&dev, goes ? WRAIS_OTHERS : WRAIS_PRIVILEGED, spent_ns);
+		all += spent_ns;
+		late += goes ? spent_ns : 0;
 	}
+	KUNIT_EXPECT_LE(test, late * 50, all + 50 * 18 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_GE(test, late * 60, all);
+
+	wrais_late_spend(&dev, WRAIS_PRIVILEGED, NSEC_PER_SEC);
+	KUNIT_EXPECT_TRUE(test, wrais_late_may_go(&dev));
+	dev.late = true;
+	KUNIT_EXPECT_FALSE(test, wrais_late_may_go(&dev));
+	/* A long one keeps the next one off for a second; what the others have besides does not. */
+	wrais_late_spend(&dev, WRAIS_OTHERS, NSEC_PER_SEC);
+	wrais_late_spend(&dev, WRAIS_OTHERS, NSEC_PER_SEC);
+	wrais_late_spend(&dev, WRAIS_PRIVILEGED, NSEC_PER_SEC);
+	KUNIT_EXPECT_FALSE(test, wrais_late_may_go(&dev));
+	wrais_late_spend(&dev, WRAIS_PRIVILEGED, 1);
+	KUNIT_EXPECT_TRUE(test, wrais_late_may_go(&dev));
 }
 
 /* A reader of small pieces gets as much as one of large pieces, but nothing for idle times. */
@@ -354,7 +371,7 @@ static struct kunit_case wrais_bounds_cases[] = {
 	KUNIT_CASE(bounds_debt),
 	KUNIT_CASE(bounds_lead),
 	KUNIT_CASE(bounds_overdue),
-	KUNIT_CASE(bounds_overdue_part),
+	KUNIT_CASE(bounds_late),
 	KUNIT_CASE(bounds_fair),
 	{}
 };
