@@ -41,6 +41,10 @@ LONGEST_S = 60
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 OFF = 0.2
 """A number may differ by such a part of itself, or by one."""
+OF_LARGEST = 1 / 500
+"""Or by such a part of the largest number that the same command shows. In a livelock the
+application gets 40 to 70 of 60,000 packets/s, and each run differs.
+"""
 
 
 def boot_of(block: Block) -> str:
@@ -79,17 +83,18 @@ def test_what_a_page_says_works(lab_paths: Paths, page: str) -> None:
     assert result.ok, "\n".join(result.problems())
 
 
-def looks_like(shown: str, printed: str) -> bool:
-    """The same words, and numbers that are nearly the same."""
+def looks_like(shown: str, printed: str, largest: float = 0) -> bool:
+    """The same words, and numbers that are nearly the same beside the largest one shown."""
     if NUMBER.sub("0", " ".join(shown.split())) != NUMBER.sub("0", " ".join(printed.split())):
         return False
-    pairs = zip(*(map(number, NUMBER.findall(text)) for text in (shown, printed)), strict=True)
-    return all(abs(one - other) <= max(1.0, OFF * one) for one, other in pairs)
+    off = max(1.0, OF_LARGEST * largest)
+    pairs = zip(numbers(shown), numbers(printed), strict=True)
+    return all(abs(one - other) <= max(off, OFF * one) for one, other in pairs)
 
 
-def number(text: str) -> float:
-    """Of digits as a person writes them."""
-    return float(text.replace(",", ""))
+def numbers(text: str) -> list[float]:
+    """As a person writes them."""
+    return [float(digits.replace(",", "")) for digits in NUMBER.findall(text)]
 
 
 def test_a_line_may_differ_by_a_little() -> None:
@@ -97,6 +102,8 @@ def test_a_line_may_differ_by_a_little() -> None:
     assert not looks_like("100 R 75.0 yes", "100 R 50.1 yes")
     assert not looks_like("100 R 75.0 yes", "100 R 75.0 no")
     assert not looks_like("55,253", "207") and looks_like("55,253", "55253")
+    assert looks_like('"goodput_pps":52.5', '"goodput_pps":41.25', 21000)
+    assert not looks_like('"goodput_pps":52.5', '"goodput_pps":500', 21000)
 
 
 @pytest.mark.parametrize("block", every("shown"), ids=str)
@@ -116,5 +123,6 @@ def test_what_a_page_shows_is_printed(lab_paths: Paths, block: Block) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     printed = [part.strip("\n").splitlines() for part in done.stdout.split(f"{end}\n")]
     for (command, shown), lines in zip(session, printed, strict=False):
+        largest = max(numbers("\n".join(shown)), default=0)
         for line in shown:
-            assert any(looks_like(line, one) for one in lines), (command, line, lines)
+            assert any(looks_like(line, one, largest) for one in lines), (command, line, lines)
