@@ -30,10 +30,10 @@ from inside.sched import (
     make_currency,
 )
 from inside.task import WAIT_S, released, wait_until
-from inside.workers import SIGMAS, Workers
+from inside.workers import Workers
 
 TURNS = 1000
-"""So many are counted: a third and a half are ten standard deviations apart then."""
+"""At least, in a count: a third and a half are ten standard deviations apart then."""
 
 
 def refused_tickets(case: Case) -> None:
@@ -162,7 +162,7 @@ def expect_wins(case: Case, groups: list[str], due: float) -> None:
         wins = [now - then for now, then in zip(won(), before, strict=True)]
     turns = sum(wins)
     if case.expect(turns >= TURNS, f"{turns} turns, wanted {TURNS}"):
-        bound = SIGMAS * (due * (1 - due) / turns) ** 0.5
+        bound = workers.bound_of(due, turns)
         part = f"{wins[0] / turns:.1%} of {turns} turns, due {due:.1%}, bound {bound:.1%}"
         case.note(part)
         case.expect_bound(abs(wins[0] / turns - due) <= bound, part)

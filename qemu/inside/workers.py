@@ -228,10 +228,15 @@ class Workers(list[Worker]):
         index = self.index(worker)
         got = ran[index] / of_s
         lotteries = of_s * 1e9 / lottery.state().tick_ns
-        bound = SIGMAS * (due * (1 - due) / lotteries) ** 0.5 + self.slack
+        bound = bound_of(due, lotteries) + self.slack
         shares = f"task {index}: {got:.1%} of the time, due {due:.1%}, bound {bound:.1%}"
         self.case.note(shares)
         self.case.expect_bound(abs(got - due) <= bound, shares)
+
+
+def bound_of(due: float, lotteries: float) -> float:
+    """How far a part of that many lotteries may be from the one that is due."""
+    return SIGMAS * (due * (1 - due) / lotteries) ** 0.5
 
 
 def begin(window_ms: int, slack: float) -> None:
