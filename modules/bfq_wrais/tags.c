@@ -23,8 +23,6 @@
 #include "privilege.h"
 #include "waits.h"
 
-/* The part of the tags that writes alone may take. */
-#define WRAIS_ONLY_WRITES_PART	4
 /* The part of the tags that may be in use when reads of the others take one. */
 #define WRAIS_READS_PART	2
 /*
@@ -78,33 +76,6 @@ static bool wrais_is_of_use(struct bfq_data *bfqd, const struct bio *bio)
 	       wrais_group_has_room(bfqd, bio);
 }
 
-/*
- * Is it the only sync write of the current task, while queues are raised? The limit is of
- * all tags in use, not of those of writes: while privileged requests exceed it, the fsync
- * of another task would find none. Each busy queue has at most one of these, so that there
- * is a bound for all of them.
- */
-static bool wrais_is_only_write(struct bfq_data *bfqd, struct bfq_io_cq *bic,
-				const struct bio *bio)
-{
-	unsigned long most = bfqd->queue->nr_requests / WRAIS_ONLY_WRITES_PART;
-	struct bfq_queue *bfqq;
-	unsigned int i;
-	bool only;
-
-	if (!op_is_write(bio->bi_opf) || !bic || !READ_ONCE(bfqd->wr_busy_queues))
-		return false;
-
-	spin_lock_irq(&bfqd->lock);
-	only = bfq_tot_busy_queues(bfqd) < most;
-	for (i = 0; only && i < bfqd->num_actuators; i++) {
-		bfqq = bic_to_bfqq(bic, true, i);
-		only = !bfqq || !bfqq->entity.allocated;
-	}
-	spin_unlock_irq(&bfqd->lock);
-	return only;
-}
-
 /* A privileged task waits for a tag: that is no pause of the task. */
 static void wrais_note_asks(struct bfq_data *bfqd, struct bfq_io_cq *bic)
 {
@@ -134,8 +105,7 @@ static bool wrais_may_delay(struct bfq_data *bfqd)
 	return wrais_is_active(bdi) || wrais_is_waited(&bdi->journal);
 }
 
-static bool wrais_is_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
-			    const struct bio *bio)
+static bool wrais_is_exempt(struct bfq_data *bfqd, const struct bio *bio)
 {
 	if (wrais_bio_privileged(bio) ||
 	    (!op_is_sync(bio->bi_opf) && wrais_is_of_use(bfqd, bio)))
@@ -143,8 +113,7 @@ static bool wrais_is_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 	if (!wrais_may_delay(bfqd))
 		return false;
 	/* Filesystems keep the transaction that a task has open there. */
-	return bio->bi_opf & (REQ_META | REQ_PRIO) || current->journal_info ||
-	       (op_is_sync(bio->bi_opf) && wrais_is_only_write(bfqd, bic, bio));
+	return bio->bi_opf & (REQ_META | REQ_PRIO) || current->journal_info;
 }
 
 /*
@@ -157,7 +126,7 @@ bool __wrais_tag_exempt(struct bfq_data *bfqd, struct bfq_io_cq *bic,
 {
 	const struct bio *bio = data->bio;
 
-	if (!wrais_is_exempt(bfqd, bic, bio))
+	if (!wrais_is_exempt(bfqd, bio))
 		return false;
 	if (wrais_bio_privileged(bio) && op_is_sync(bio->bi_opf))
 		wrais_note_asks(bfqd, bic);
