@@ -57,6 +57,7 @@ struct wrais_queue {
  * @looked_ns: when such a request was last searched
  * @overdue: the next request goes because it is overdue
  * @late_ns: the same credit for late reads, in device time
+ * @looked_late_ns: when one was last searched
  * @late: one of these is in the device
  * @lead: how much more was done for waits than for privileged requests, while both
  *	wanted the device
@@ -87,6 +88,7 @@ struct wrais_device {
 	u64 looked_ns;
 	bool overdue;
 	s64 late_ns;
+	u64 looked_late_ns;
 	bool late;
 	s64 lead;
 	bool contended;

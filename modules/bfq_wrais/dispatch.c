@@ -29,7 +29,7 @@
  * long after each request of the commit, which is a chain of them.
  */
 #define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
-/* How often an overdue request is searched. */
+/* How often an overdue request is searched, and a late read. */
 #define WRAIS_LOOK_NS		NSEC_PER_MSEC
 /* Queues that a scan tests, the one served longest ago first. */
 #define WRAIS_SCAN		64
@@ -147,20 +147,39 @@ static struct bfq_queue *wrais_for_debt(struct bfq_data *bfqd)
 	return bfqq;
 }
 
-/* Usually no such request waits. */
+/* Is it time to search again? Usually no such request waits. */
+static bool wrais_may_look(u64 *looked_ns)
+{
+	u64 now_ns = blk_time_get_ns();
+
+	if (now_ns - *looked_ns < WRAIS_LOOK_NS)
+		return false;
+	*looked_ns = now_ns;
+	return true;
+}
+
 static bool wrais_overdue_due(struct bfq_data *bfqd)
 {
 	struct wrais_device *dev = &bfqd->wrais;
-	u64 now_ns;
 
-	if (!wrais_on(WRAIS_FLOOR) ||
-	    !(wrais_overdue_may_go(dev, true) || wrais_late_may_go(dev)))
-		return false;
-	now_ns = blk_time_get_ns();
-	if (now_ns - dev->looked_ns < WRAIS_LOOK_NS)
-		return false;
-	dev->looked_ns = now_ns;
-	return true;
+	return wrais_on(WRAIS_FLOOR) && wrais_overdue_may_go(dev, true) &&
+	       wrais_may_look(&dev->looked_ns);
+}
+
+static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
+{
+	struct bfq_queue *bfqq = wrais_oldest(bfqd, wrais_is_overdue);
+
+	bfqd->wrais.overdue = bfqq;
+	return bfqq;
+}
+
+static bool wrais_late_due(struct bfq_data *bfqd)
+{
+	struct wrais_device *dev = &bfqd->wrais;
+
+	return wrais_on(WRAIS_FLOOR) && wrais_late_may_go(dev) &&
+	       wrais_may_look(&dev->looked_late_ns);
 }
 
 static struct bfq_queue *wrais_late(struct bfq_data *bfqd)
@@ -171,19 +190,6 @@ static struct bfq_queue *wrais_late(struct bfq_data *bfqd)
 		bfqq->next_rq = wrais_head(bfqq);
 		bfqd->wrais.late = true;
 	}
-	return bfqq;
-}
-
-static struct bfq_queue *wrais_overdue(struct bfq_data *bfqd)
-{
-	struct wrais_device *dev = &bfqd->wrais;
-	struct bfq_queue *bfqq = NULL;
-
-	if (wrais_overdue_may_go(dev, true))
-		bfqq = wrais_oldest(bfqd, wrais_is_overdue);
-	dev->overdue = bfqq;
-	if (!bfqq && wrais_late_may_go(dev))
-		bfqq = wrais_late(bfqd);
 	return bfqq;
 }
 
@@ -293,10 +299,11 @@ struct wrais_reason {
 
 /* In order of precedence: the first one that is due and finds a queue holds. */
 static const struct wrais_reason wrais_reasons[] = {
-	/* The deficit of the others, and their overdue requests. */
+	/* The deficit of the others, their overdue requests, and their late reads. */
 	{ WRAIS_FLOOR_TURNS,	wrais_floor_due,	wrais_for_deficit },
 	{ WRAIS_RANDOM_TURNS,	wrais_random_due,	wrais_for_debt },
 	{ WRAIS_OVERDUE_TURNS,	wrais_overdue_due,	wrais_overdue },
+	{ WRAIS_LATE_TURNS,	wrais_late_due,		wrais_late },
 	/* It shares the device with the requests of a raised queue. */
 	{ WRAIS_INHERITS,	wrais_inherit_due,	wrais_inherits },
 	/* The threads of an application wait for each other. */
@@ -330,6 +337,7 @@ struct bfq_queue *wrais_out_of_turn(struct bfq_data *bfqd)
 	int i;
 
 	dev->for_deficit = false;
+	dev->overdue = false;
 	dev->waits = false;
 	if (!wrais_enabled()) {
 		dev->contended = false;
@@ -409,7 +417,7 @@ void wrais_insert(struct bfq_queue *bfqq, struct bfq_io_cq *bic, struct bio *bio
 	wrais_fair_arrived(&bfqd->wrais, &bfqq->wrais);
 }
 
-static void wrais_random_dispatched(struct bfq_queue *bfqq, struct request *rq)
+static void wrais_time_dispatched(struct bfq_queue *bfqq, struct request *rq)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
 
@@ -437,18 +445,19 @@ void wrais_dispatch(struct bfq_queue *bfqq, struct request *rq)
 	if (!wrais_on(WRAIS_FLOOR))
 		return;
 	wrais_floor_dispatched(dev, kind, cost);
-	wrais_random_dispatched(bfqq, rq);
+	wrais_time_dispatched(bfqq, rq);
 }
 
-static void wrais_random_completed(struct bfq_queue *bfqq, u64 now_ns)
+/* The device's time for a request, in each account of time. */
+static void wrais_time_completed(struct bfq_queue *bfqq, u64 now_ns, enum wrais_kind kind)
 {
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
 	u64 spent_ns = min(now_ns - min(now_ns, dev->busy_ns), (u64)WRAIS_SPENT_MAX);
 
 	dev->busy_ns = now_ns;
 	dev->late &= bfqq->bfqd->tot_rq_in_driver > 0;
-	wrais_late_spend(dev, wrais_is_unraised(bfqq) ? WRAIS_OTHERS : WRAIS_PRIVILEGED, spent_ns);
-	if (wrais_is_unraised(bfqq)) {
+	wrais_late_spend(dev, kind, spent_ns);
+	if (kind == WRAIS_OTHERS) {
 		dev->others_ns += spent_ns;
 		dev->reducing = false;
 	} else if (bfqq->wrais.random) {
@@ -460,13 +469,14 @@ static void wrais_random_completed(struct bfq_queue *bfqq, u64 now_ns)
 /* A request is completed. */
 void wrais_complete(struct bfq_queue *bfqq, u64 now_ns)
 {
+	enum wrais_kind kind = wrais_is_unraised(bfqq) ? WRAIS_OTHERS : WRAIS_PRIVILEGED;
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
 
-	if (!wrais_is_unraised(bfqq))
+	if (kind == WRAIS_PRIVILEGED)
 		dev->done_ns = now_ns;
 	wrais_fill_completed(bfqq);
 	if (bfq_bfqq_wrais(bfqq) && !bfqq->next_rq && !bfqq->dispatched && !bfqq->wrais.pauses)
 		wrais_fair_await(dev, &bfqq->wrais, now_ns + WRAIS_FAIR_NEXT_NS);
 	if (wrais_on(WRAIS_FLOOR))
-		wrais_random_completed(bfqq, now_ns);
+		wrais_time_completed(bfqq, now_ns, kind);
 }

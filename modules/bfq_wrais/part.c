@@ -29,6 +29,7 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_RANDOM_TURNS]	= "random_turns",
 	[WRAIS_FELLOW_TURNS]	= "fellow_turns",
 	[WRAIS_OVERDUE_TURNS]	= "overdue_turns",
+	[WRAIS_LATE_TURNS]	= "late_turns",
 };
 
 static DEFINE_PER_CPU(u64, wrais_events[WRAIS_NR_EVENTS]);

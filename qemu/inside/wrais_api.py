@@ -48,7 +48,7 @@ OF_PARTS = {
     "copy_out": "copy_outs",
     "inherit": "inherits",
     "tags": "tag_exemptions",
-    "floor": "floor_turns overdue_turns",
+    "floor": "floor_turns overdue_turns late_turns",
 }
 COUNTERS = {name: part for part, names in OF_PARTS.items() for name in names.split()}
 """Which part counts what."""

@@ -26,9 +26,11 @@ FLOOR_WINDOW_MS = 2000
 OTHERS_PERMILLE = 35
 """The others have 5 % of what the device does, in which requests have a price, too."""
 LOOP_PERCENT = 150
-"""A privileged task has so much more than a loop device, at least; 15 times on a quiet host."""
+"""What a privileged task has, of what a loop device has, at least [percent]: 1,500."""
 COMMIT_MAX_MS = 350
 LOOK_MAX_MS = 1000
+LATE_MBPS, LATE_READERS, LATE_PERCENT = 4, 8, 8
+"""What tasks have of all bytes if their reads are late, at most [percent]: 4, or 18 if not counted."""
 PAIR_PERCENT = 78
 """What a reader has of what it has alone while a task syncs [percent]: 91, or 68 if not."""
 OVER_NAPS_MAX = 300
@@ -36,17 +38,18 @@ OVER_NAPS_MAX = 300
 room: there are none, or 900 if it does.
 """
 LOG_PERCENT = 200
-"""A page of a log by AIO takes at most so much of what it takes alone [percent]: 104."""
+"""A page of a log by AIO, of what it takes alone, at most [percent]: 104."""
 METADATA_SYNCS, ENTRY_SYNCS = 20, 100
 """In 5 s: 84 to 237, or 1, or 6, if it waits until the reader thinks; 301, or 37, of new files."""
 TAG_WATCHES = 5
 PACKAGE_FILES, PACKAGE_BYTES = 20, 6000
 PACKAGES, PACKAGE_PHASE_S = 5, 0.37
+PAUSES = ("think_turns", "late_turns")
 PACKAGE_PERCENT, PACKAGE_MAX_MS = 120, 400
 """Half of the files take no more of what they take alone [percent]: 102, or 198 to 289 if not."""
 GROUP_WATCH_S = 3
 TIMES = 2
-"""A privileged task has so many times more than both others, at least; 70 on a quiet host."""
+"""What a privileged task has, of what both others have, at least; 70 on a quiet host."""
 
 
 @contextmanager
@@ -115,13 +118,19 @@ def commit(case: Case) -> None:
 def late_read(case: Case) -> None:
     """A task that is not privileged reads a page within a second, also before the floor is due.
 
-    The two privileged readers may wait for it: for the same page, or for a lock.
+    The two privileged readers may wait for it: for the same page, or for a lock. Tasks that always
+    wait for such a read have a fiftieth of the device together.
     """
     with disks(floor_pct=0) as there:
         _, crew = watched(case, there, Use("look"), *[privileged("read")] * 2)
     longest_ms = crew.slots[0].value // 1_000_000
     case.note(f"the longest read took {longest_ms} ms")
     case.expect_bound(longest_ms <= LOOK_MAX_MS, f"a read took {longest_ms} ms")
+    with disks(LATE_MBPS, floor_pct=0) as there:
+        done, _ = watched(case, there, privileged("read"), *[Use("read")] * LATE_READERS)
+    shares = f"{sum(done[1:])} of {sum(done)} bytes are of late reads"
+    case.note(shares)
+    case.expect_bound(100 * sum(done[1:]) <= LATE_PERCENT * sum(done), shares)
 
 
 def unprivileged(case: Case) -> None:
@@ -244,7 +253,8 @@ def package(case: Case) -> None:
     """Small files, each of which is synced, renamed and its name synced, beside others.
 
     It waits for the journal's thread, which may preempt it as soon as it wakes up. Until the wait
-    is counted, the requests of the thread go last, and the task seems to pause.
+    is counted, the requests of the thread go last, and the task seems to pause. A late read may come
+    between two of its waits, which is such a pause.
     """
     with disks(floor_pct=0) as there:
         there[0].set("queue/nr_requests", "64")
@@ -257,10 +267,14 @@ def package(case: Case) -> None:
                 crew.advance(1)
                 for _ in range(PACKAGES):
                     time.sleep(PACKAGE_PHASE_S)
+                    before = wrais.counters()
                     took = unpack()
+                    now = wrais.counters()
+                    pauses, late = (now[name] - before[name] for name in PAUSES)
                     median, longest = took[PACKAGE_FILES // 2], took[-1]
                     text = f"{median} us for a file, {alone} alone, longest {longest}"
-                    case.note(f"beside {each} and {each}: {text}")
+                    case.note(f"beside {each} and {each}: {text}, {pauses} pauses, {late} late")
+                    case.expect(pauses <= late, f"{pauses} pauses with {late} late reads")
                     case.expect_bound(100 * median <= PACKAGE_PERCENT * alone, text)
                     case.expect_bound(longest <= 1000 * PACKAGE_MAX_MS, text)
                 crew.stop()
