@@ -64,7 +64,6 @@ struct wrais_queue {
  * @contended: both want it
  * @floor_due: the floor has a deficit
  * @for_deficit: the next request serves the deficit of the others
- * @done_ns: when it last did something that a privileged task may wait for
  * @busy_ns: since when it has worked on the request that it completes next
  * @others_ns: how long it has worked for the others
  * @debts: a queue may be in debt
@@ -94,7 +93,6 @@ struct wrais_device {
 	bool contended;
 	bool floor_due;
 	bool for_deficit;
-	u64 done_ns;
 	u64 busy_ns;
 	u64 others_ns;
 	bool debts;

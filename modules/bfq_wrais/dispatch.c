@@ -24,11 +24,6 @@
 #define WRAIS_PAUSE_NS		NSEC_PER_MSEC
 /* How many longer pauses in a row count. */
 #define WRAIS_PAUSES		2
-/*
- * While a privileged task waits for the journal, other requests are held back for this
- * long after each request of the commit, which is a chain of them.
- */
-#define WRAIS_PLUG_NS		(3 * NSEC_PER_MSEC)
 /* How often an overdue request is searched, and a late read. */
 #define WRAIS_LOOK_NS		NSEC_PER_MSEC
 /* Queues that a scan tests, the one served longest ago first. */
@@ -370,18 +365,9 @@ static bool wrais_is_expected(struct bfq_data *bfqd)
 /* Is the device kept idle for an expected request? wrais_out_of_turn() has found nothing. */
 bool wrais_plugs(struct bfq_data *bfqd)
 {
-	if (wrais_on(WRAIS_RAISE) &&
-	    (bfqd->wrais.waits || wrais_is_expected(bfqd) ||
-	     (wrais_is_full(bfqd) && !wrais_oldest(bfqd, wrais_is_raised))))
-		return true;
-	if (!wrais_waits_for_journal(bfqd) ||
-	    blk_time_get_ns() - bfqd->wrais.done_ns >= WRAIS_PLUG_NS ||
-	    wrais_oldest(bfqd, wrais_is_raised))
-		return false;
-
-	/* No other task may come back. */
-	blk_mq_delay_run_hw_queues(bfqd->queue, WRAIS_PLUG_NS / NSEC_PER_MSEC + 1);
-	return true;
+	return wrais_on(WRAIS_RAISE) &&
+	       (bfqd->wrais.waits || wrais_is_expected(bfqd) ||
+		(wrais_is_full(bfqd) && !wrais_oldest(bfqd, wrais_is_raised)));
 }
 
 /* A request arrives at a raised queue: has its task paused for long? */
@@ -449,8 +435,9 @@ void wrais_dispatch(struct bfq_queue *bfqq, struct request *rq)
 }
 
 /* The device's time for a request, in each account of time. */
-static void wrais_time_completed(struct bfq_queue *bfqq, u64 now_ns, enum wrais_kind kind)
+static void wrais_time_completed(struct bfq_queue *bfqq, u64 now_ns)
 {
+	enum wrais_kind kind = wrais_is_unraised(bfqq) ? WRAIS_OTHERS : WRAIS_PRIVILEGED;
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
 	u64 spent_ns = min(now_ns - min(now_ns, dev->busy_ns), (u64)WRAIS_SPENT_MAX);
 
@@ -469,14 +456,11 @@ static void wrais_time_completed(struct bfq_queue *bfqq, u64 now_ns, enum wrais_
 /* A request is completed. */
 void wrais_complete(struct bfq_queue *bfqq, u64 now_ns)
 {
-	enum wrais_kind kind = wrais_is_unraised(bfqq) ? WRAIS_OTHERS : WRAIS_PRIVILEGED;
 	struct wrais_device *dev = &bfqq->bfqd->wrais;
 
-	if (kind == WRAIS_PRIVILEGED)
-		dev->done_ns = now_ns;
 	wrais_fill_completed(bfqq);
 	if (bfq_bfqq_wrais(bfqq) && !bfqq->next_rq && !bfqq->dispatched && !bfqq->wrais.pauses)
 		wrais_fair_await(dev, &bfqq->wrais, now_ns + WRAIS_FAIR_NEXT_NS);
 	if (wrais_on(WRAIS_FLOOR))
-		wrais_time_completed(bfqq, now_ns, kind);
+		wrais_time_completed(bfqq, now_ns);
 }
