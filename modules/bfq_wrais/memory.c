@@ -12,10 +12,8 @@
  * than it would have slept without us; but not if its device has more than its share, for
  * the pages that become free are for the others then.
  *
- * The others make the room: they sleep for the longest pause from 7/8 of the threshold on,
- * if a privileged task has recently used the device. While privileged writes stay above
- * the threshold, they pass after WRAIS_HOLD_MAX, and a part of the headroom is reserved
- * for them.
+ * While privileged writes stay above the threshold, others pass once they have waited for
+ * WRAIS_WAIT_MAX, and a part of the headroom is reserved for them.
  *
  * Exempt are devices with a limit of their own (BDI_CAP_STRICTLIMIT: FUSE) and writers
  * that clean other devices (PF_LOCAL_THROTTLE: loop, nfsd).
@@ -33,10 +31,10 @@
 #include "privilege.h"
 #include "trace.h"
 
-/* How long the others leave room after a privileged task has used a device. */
-#define WRAIS_ROOM_FOR		HZ
-/* How long the others wait at most while privileged writes stay above the threshold. */
-#define WRAIS_HOLD_MAX		(HZ / 2)
+/* For how long after a privileged write the dirty pages may be above the threshold by it. */
+#define WRAIS_ABOVE_FOR		HZ
+/* How long the others wait at most while they are. */
+#define WRAIS_WAIT_MAX		(HZ / 2)
 /* The headroom reserved for others that have waited this long, or half of it. */
 #define WRAIS_OTHERS_ROOM	(SZ_1M >> PAGE_SHIFT)
 /* The headroom is at most this part of what can be dirty, whatever the threshold is. */
@@ -127,26 +125,20 @@ bool wrais_naps(unsigned long waited, long nap, long *pause)
 static bool wrais_is_released(const struct backing_dev_info *bdi, bool above_with_room,
 			      unsigned long start)
 {
-	return above_with_room && time_after_eq(jiffies, start + WRAIS_HOLD_MAX) &&
-	       wrais_recent(&bdi->wrais.written_at, WRAIS_ROOM_FOR);
+	return above_with_room && time_after_eq(jiffies, start + WRAIS_WAIT_MAX) &&
+	       wrais_recent(&bdi->wrais.written_at, WRAIS_ABOVE_FOR);
 }
 
 enum wrais_verdict
 __wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 		 unsigned long thresh, enum wrais_room room,
-		 unsigned long start, long max_pause, long *pause)
+		 unsigned long start, long *pause)
 {
 	if (!wrais_current_privileged()) {
-		if (wrais_is_released(bdi, dirty >= thresh && room == WRAIS_ROOM, start)) {
-			wrais_note_verdict(WRAIS_DIRTY_RELEASES, dirty, thresh);
-			return WRAIS_PASS;
-		}
-		if (dirty < thresh - thresh / 8 || *pause >= max_pause ||
-		    !wrais_recent(&bdi->wrais.active_at, WRAIS_ROOM_FOR))
+		if (!wrais_is_released(bdi, dirty >= thresh && room == WRAIS_ROOM, start))
 			return WRAIS_SLEEP;
-		*pause = max_pause;
-		wrais_note_verdict(WRAIS_DIRTY_HOLDS, dirty, thresh);
-		return WRAIS_SLEEP;
+		wrais_note_verdict(WRAIS_DIRTY_RELEASES, dirty, thresh);
+		return WRAIS_PASS;
 	}
 
 	wrais_note_active(&bdi->wrais);

@@ -19,7 +19,6 @@ const char *const wrais_event_names[WRAIS_NR_EVENTS] = {
 	[WRAIS_RAISED_REQUESTS]	= "raised_requests",
 	[WRAIS_DIRTY_BREAKS]	= "dirty_breaks",
 	[WRAIS_DIRTY_NAPS]	= "dirty_naps",
-	[WRAIS_DIRTY_HOLDS]	= "dirty_holds",
 	[WRAIS_DIRTY_RELEASES]	= "dirty_releases",
 	[WRAIS_TAG_EXEMPTIONS]	= "tag_exemptions",
 	[WRAIS_COPY_OUTS]	= "copy_outs",

@@ -14,7 +14,6 @@
 
 TRACE_DEFINE_ENUM(WRAIS_DIRTY_BREAKS);
 TRACE_DEFINE_ENUM(WRAIS_DIRTY_NAPS);
-TRACE_DEFINE_ENUM(WRAIS_DIRTY_HOLDS);
 TRACE_DEFINE_ENUM(WRAIS_DIRTY_RELEASES);
 TRACE_DEFINE_ENUM(WRAIS_INHERITS);
 TRACE_DEFINE_ENUM(WRAIS_FLOOR_TURNS);
@@ -71,7 +70,6 @@ TRACE_EVENT(wrais_throttle,
 		      __print_symbolic(__entry->verdict,
 				       { WRAIS_DIRTY_BREAKS, "pass" },
 				       { WRAIS_DIRTY_NAPS, "nap" },
-				       { WRAIS_DIRTY_HOLDS, "hold" },
 				       { WRAIS_DIRTY_RELEASES, "release" }),
 		      __entry->dirty, __entry->thresh)
 );

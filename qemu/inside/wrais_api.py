@@ -44,7 +44,7 @@ WORDS = ("x", "\n", "1x", "-1", "99999999999999999999", "0x", "on")
 GROUP_WORDS = ("2", "-1", "x", "\n", "1x", "1 1", "0x1", "4294967297", "default 1")
 OF_PARTS = {
     "raise": "raised_requests think_turns fellow_turns",
-    "dirty": "dirty_breaks dirty_naps dirty_holds dirty_releases",
+    "dirty": "dirty_breaks dirty_naps dirty_releases",
     "copy_out": "copy_outs",
     "inherit": "inherits",
     "tags": "tag_exemptions",

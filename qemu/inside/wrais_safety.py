@@ -189,7 +189,6 @@ CASES: dict[str, Test] = {
     "strict-limit": wrais_limits.strict_limit,
     "stalled-fuse": wrais_fuse.stalled,
     "slow-disk": wrais_shares.slow_disk,
-    "other-disk": wrais_shares.other_disk,
     "loop": wrais_shares.loop,
     "commit": wrais_shares.commit,
     "late-read": wrais_shares.late_read,

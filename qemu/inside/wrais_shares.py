@@ -83,15 +83,6 @@ def slow_disk(case: Case) -> None:
     case.expect_bound(naps <= OVER_NAPS_MAX, f"{naps} naps")
 
 
-def other_disk(case: Case) -> None:
-    """No task is held on a disk that no privileged task uses."""
-    tasks = (privileged("read"), privileged("sync"), Use("write", disk=1))
-    with disks(second=DISK_MBPS // 2) as there:
-        before = wrais.counters()["dirty_holds"]
-        watched(case, there, *tasks)
-        case.equal(wrais.counters()["dirty_holds"], before, "a writer was held there")
-
-
 def loop(case: Case) -> None:
     """A task whose I/O is waited for on another disk does not help a loop device here."""
     with disks(second=DISK_MBPS) as there, there[0].loop(direct=True) as path:

@@ -40,7 +40,6 @@ enum wrais_event {
 	WRAIS_RAISED_REQUESTS,
 	WRAIS_DIRTY_BREAKS,
 	WRAIS_DIRTY_NAPS,
-	WRAIS_DIRTY_HOLDS,
 	WRAIS_DIRTY_RELEASES,
 	WRAIS_TAG_EXEMPTIONS,
 	WRAIS_COPY_OUTS,
@@ -124,7 +123,7 @@ bool wrais_has_room(unsigned long dirty, unsigned long thresh, unsigned long ava
 enum wrais_verdict
 __wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 		 unsigned long thresh, enum wrais_room room,
-		 unsigned long start, long max_pause, long *pause);
+		 unsigned long start, long *pause);
 #else
 static inline void
 wrais_lies_on(struct backing_dev_info *bdi, struct backing_dev_info *below) { }

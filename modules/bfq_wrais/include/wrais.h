@@ -82,18 +82,16 @@ static inline void wrais_acted(int own)
  * @thresh: that domain's threshold [pages]
  * @room: what is left for privileged writers
  * @start: when it began to wait [jiffies]
- * @max_pause: the longest that a writer sleeps at a time [jiffies]
  * @pause: how long it is to sleep [jiffies]; may be changed, unless it passes
  */
 static inline enum wrais_verdict
 wrais_throttle(struct backing_dev_info *bdi, unsigned long dirty,
 	       unsigned long thresh, enum wrais_room room,
-	       unsigned long start, long max_pause, long *pause)
+	       unsigned long start, long *pause)
 {
 #ifdef CONFIG_BFQ_WRAIS_DIRTY
 	if (wrais_on(WRAIS_DIRTY))
-		return __wrais_throttle(bdi, dirty, thresh, room, start,
-					max_pause, pause);
+		return __wrais_throttle(bdi, dirty, thresh, room, start, pause);
 #endif
 	return WRAIS_SLEEP;
 }
