@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import marshal
+import math
 import os
 import signal
 import time
@@ -236,7 +237,7 @@ class Workers(list[Worker]):
 
 def bound_of(due: float, lotteries: float) -> float:
     """How far a part of that many lotteries may be from the one that is due."""
-    return SIGMAS * (due * (1 - due) / lotteries) ** 0.5
+    return SIGMAS * math.sqrt(due * (1 - due) / lotteries)
 
 
 def begin(window_ms: int, slack: float) -> None:

@@ -30,7 +30,7 @@ LOOP_PERCENT = 150
 COMMIT_MAX_MS = 350
 LOOK_MAX_MS = 1000
 LATE_MBPS, LATE_READERS, LATE_PERCENT = 4, 8, 8
-"""What tasks have of all bytes if their reads are late, at most [percent]: 4, or 18 if not counted."""
+"""What tasks have whose reads are all late, at most [percent]: 4, or 18 if not counted."""
 PAIR_PERCENT = 78
 """What a reader has of what it has alone while a task syncs [percent]: 91, or 68 if not."""
 OVER_NAPS_MAX = 300
@@ -119,8 +119,7 @@ def late_read(case: Case) -> None:
     case.expect_bound(longest_ms <= LOOK_MAX_MS, f"a read took {longest_ms} ms")
     with disks(LATE_MBPS, floor_pct=0) as there:
         done, _ = watched(case, there, privileged("read"), *[Use("read")] * LATE_READERS)
-    shares = f"{sum(done[1:])} of {sum(done)} bytes are of late reads"
-    case.note(shares)
+    shares = f"{sum(done[1:])} of {sum(done)} bytes by late reads"
     case.expect_bound(100 * sum(done[1:]) <= LATE_PERCENT * sum(done), shares)
 
 
@@ -244,8 +243,8 @@ def package(case: Case) -> None:
     """Small files, each of which is synced, renamed and its name synced, beside others.
 
     It waits for the journal's thread, which may preempt it as soon as it wakes up. Until the wait
-    is counted, the requests of the thread go last, and the task seems to pause. A late read may come
-    between two of its waits, which is such a pause.
+    is counted, the requests of the thread go last, and the task seems to pause. So it does where a
+    late read comes between two of its waits.
     """
     with disks(floor_pct=0) as there:
         there[0].set("queue/nr_requests", "64")
@@ -258,9 +257,7 @@ def package(case: Case) -> None:
                 crew.advance(1)
                 for _ in range(PACKAGES):
                     time.sleep(PACKAGE_PHASE_S)
-                    before = wrais.counters()
-                    took = unpack()
-                    now = wrais.counters()
+                    before, took, now = wrais.counters(), unpack(), wrais.counters()
                     pauses, late = (now[name] - before[name] for name in PAUSES)
                     median, longest = took[PACKAGE_FILES // 2], took[-1]
                     text = f"{median} us for a file, {alone} alone, longest {longest}"

@@ -220,6 +220,7 @@ FULL: Scope = (
     *APPLICATIONS,
     *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
     *elsewhere((v.SIMPLE_RT, v.WRAIS), ("idle",), 5, *places.OTHERS),
+    *elsewhere((v.without("copy_out"),), HARD, 5, *places.CARRIERS),
     *elsewhere((v.SIMPLE_RT, v.WRAIS, v.MEMBER), LOADED, 5, *places.OTHERS),
 )
 
