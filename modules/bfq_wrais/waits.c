@@ -9,10 +9,10 @@
  * A task that waits for a device's writeback or metadata is counted in the device's bdi.
  * One that waits for a commit is counted in the I/O context of the journal's thread, so
  * that BFQ knows its queue on any device and takes no other kernel thread for it; and in
- * the bdi of the journal, whose device is kept free between two requests of the commit. A
- * commit waits for the open handles of its transaction: a task with one is counted in the
- * bdi where it waits for a buffer or a tag. Every count ends with the wait, and at the
- * latest WRAIS_INHERIT_MAX after the last waiter began.
+ * the bdi of the journal, for the limits of tags and for pauses of a task there. A commit
+ * waits for the open handles of its transaction: a task with one is counted in the bdi
+ * where it waits for a buffer or a tag. Every count ends with the wait, and at the latest
+ * WRAIS_INHERIT_MAX after the last waiter began.
  *
  * Copies of metadata buffers: jbd2 writes a metadata buffer to the journal in place, and a
  * task that wants to change it meanwhile sleeps (BH_Shadow). If the committing transaction
