@@ -263,10 +263,10 @@ class Crew:
         """How many they have moved; of "sync" nothing is known."""
         return sum(slot.value for slot in self.slots)
 
-    def watch(self) -> list[int]:
-        """What each does for a while, once all have begun."""
+    def watch(self, seconds: float = 0) -> list[int]:
+        """What each does for a while, or for so long, once all have begun."""
         self.advance(1)
-        return self.measure(BRIEF_WATCH_S if Words.brief else WATCH_S)
+        return self.measure(seconds or (BRIEF_WATCH_S if Words.brief else WATCH_S))
 
     def measure(self, seconds: float) -> list[int]:
         """What each does in that time."""

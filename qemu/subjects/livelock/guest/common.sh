@@ -249,14 +249,14 @@ source_and_cards() {
 	insmod /lab/modules/nll_source.ko
 }
 
-# Bytes of a stream from the far side in two seconds.
+# Bytes of a stream from the far side in a second.
 stream() {
 	busybox nc -l -p 9002 <&3 >/tmp/stream &
 	listener=$!
 	until [ -n "$(ss -Hltn 'sport = 9002')" ]; do
 		true
 	done
-	ip netns exec far timeout 2 busybox nc $near 9002 </dev/zero || true
+	ip netns exec far timeout 1 busybox nc $near 9002 </dev/zero || true
 	kill $listener || true
 	wait $listener || true
 	bytes=$(wc -c </tmp/stream)

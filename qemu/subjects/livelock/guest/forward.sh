@@ -11,7 +11,7 @@ sent() {
 	cat /sys/class/net/eth1/statistics/tx_packets
 }
 
-# Three seconds of $1 frames a second: how many a second are forwarded?
+# A second of $1 frames: how many are forwarded?
 forward() {
 	echo "packets $1" >$source/config
 	before=$(sent)
@@ -19,7 +19,7 @@ forward() {
 	until [ "$(cat $source/run)" = "done" ]; do
 		busybox usleep 100000
 	done
-	forwarded=$((($(sent) - before) / 3))
+	forwarded=$(($(sent) - before))
 	echo "$1 frames/s: $forwarded are forwarded"
 	if [ "$forwarded" -gt "$peak" ]; then
 		peak=$forwarded
@@ -34,7 +34,7 @@ ip link set eth1 up
 ip neigh replace 10.12.0.1 dev eth1 nud permanent lladdr 02:00:00:00:00:99
 echo 1 >/proc/sys/net/ipv4/ip_forward
 echo "0000:00:18.0 0000:00:10.0 10.12.0.1 9001" >$source/targets
-echo "function constant per_ns 1000000000 duration_ns 3000000000" >$source/config
+echo "function constant per_ns 1000000000 duration_ns 1000000000" >$source/config
 # A program that wants the CPU, and has its part.
 livelock-apps --hog --port 9001 --seconds 600 >/dev/null &
 apps=$!
