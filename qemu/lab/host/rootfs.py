@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,9 @@ _ACQUIRE = re.compile(r'^(Acquire::(?:http|https|ftp|Retries|ForceIPv[46])\b.*) 
 
 # Where the kernel says which programs it starts by an emulator.
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
+
+# Other folders take an image for so long [s]: Debian's packages change meanwhile.
+KEPT_S = 7 * 86400
 
 # mmdebstrap says this many things on the way.
 STEPS = 14
@@ -150,13 +155,27 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **fixed}
 
 
+def _copy(image: Path, to: Path) -> None:
+    part = to.with_suffix(".part")
+    shutil.copyfile(image, part)
+    part.replace(to)
+
+
 def make(paths: Paths) -> None:
-    """Have $(O)/rootfs.sqfs, building it only if its package list has changed."""
+    """Have $(O)/rootfs.sqfs, building it only if its package list has changed.
+
+    What one folder has built others take, as they take objects of the kernel from ccache.
+    """
     own = release()
     suite = own or ELSEWHERE
     stamp = paths.rootfs.with_suffix(".json")
     key = digest(suite)
     if paths.rootfs.exists() and stamp.exists() and stamp.read_text() == key:
+        return
+    kept = Path(os.environ.get("HOME") or "/", ".cache/who-waits/images", f"{key}.sqfs")
+    if kept.is_file() and time.time() - kept.stat().st_mtime < KEPT_S:
+        _copy(kept, paths.rootfs)
+        stamp.write_text(key)
         return
     for tool in ("mmdebstrap", "tar2sqfs"):
         if not shutil.which(tool):
@@ -176,6 +195,9 @@ def make(paths: Paths) -> None:
     finally:
         part.unlink(missing_ok=True)
     stamp.write_text(key)
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        _copy(paths.rootfs, kept)
     size = paths.rootfs.stat().st_size >> 20
     print(f"lab: {paths.rootfs}: {size} MiB", file=sys.stderr)
 

@@ -72,6 +72,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     script(tmp_path / "bin/tar2sqfs", '#!/bin/sh\nfor last; do :; done\nexec cat >"$last"\n')
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr(rootfs, "release", lambda: "bookworm")
     monkeypatch.setattr(rootfs, "sources", lambda suite: [Path("/etc/apt/sources.list")])
     monkeypatch.setattr(rootfs, "acquire_options", lambda: [])
@@ -90,18 +91,28 @@ def test_made_once(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     rootfs.make(paths)
     (call,) = calls(paths)
     assert call.endswith("bookworm - /etc/apt/sources.list")
-    paths.rootfs.unlink()
-    rootfs.make(paths)
-    assert len(calls(paths)) == 2
     monkeypatch.setattr(rootfs, "OPTIONS", (*rootfs.OPTIONS, "--include=more"))
     rootfs.make(paths)
-    assert len(calls(paths)) == 3
+    assert len(calls(paths)) == 2
     # Elsewhere it is Debian from its own mirror: the host's apt, if it has one, has none.
     monkeypatch.setattr(rootfs, "release", lambda: "")
     monkeypatch.setattr(rootfs, "sources", lambda suite: pytest.fail("asked apt"))
+    monkeypatch.setenv("HOME", "/dev/null")
     paths.rootfs.unlink()
     rootfs.make(paths)
     assert calls(paths)[-1].endswith(f"{rootfs.ELSEWHERE} -")
+
+
+def test_another_folder_takes_it_for_some_days(paths: Paths, tmp_path: Path) -> None:
+    rootfs.make(paths)
+    other = Paths(paths.top, tmp_path)
+    rootfs.make(other)
+    assert other.rootfs.read_text() == "the root" and len(calls(paths)) == 1
+    (kept,) = (tmp_path / "home").rglob("*.sqfs")
+    os.utime(kept, (0, 0))
+    other.rootfs.unlink()
+    rootfs.make(other)
+    assert other.rootfs.read_text() == "the root" and len(calls(paths)) == 2
 
 
 def test_no_folder_of_ours_gets_into_it(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
