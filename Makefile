@@ -139,7 +139,7 @@ $(O)/venv/lock: qemu/requirements.lock
 run: $(if $(DRY),python3,$(needs)+emulator $(guest) $(if $(filter %xfs %btrfs %f2fs,$(DISK)),files))
 	@$(lab) run $(if $(value CMD),--cmd "$$LAB_CMD") $(if $(DRY),--dry-run)
 test-fast: need-check $(filter-out unchanged kernel,$(tested)) prepare
-	@$(vlab) check $(static) --beside env LAB_KERNEL=guest $(pytest) qemu/tests/host qemu/subjects
+	@$(vlab) check $(static) --beside env LAB_KERNEL=guest $(pytest) -n auto --dist loadfile qemu/tests/host qemu/subjects
 test: $(tested)
 	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) $(addprefix --ignore=qemu/,\
 		tests/packages $(if $(filter no,$(HOST)),tests/host))$(if $(foreign)$(filter no,$(HOST)),, qemu/subjects)
