@@ -33,7 +33,8 @@ _REQUIRED = ("Name", "What", "Needs")
 def machine_for(kernel: str, machine: Machine | None = None) -> Machine:
     """The machine with that kernel and the room that it needs."""
     machine = replace(machine or Machine(), kernel=kernel)
-    return replace(machine, mem_mb=DEBUG_MEM_MB) if kernel in CHECKED else machine
+    checked_mb = max(DEBUG_MEM_MB, 2 * machine.mem_mb)
+    return replace(machine, mem_mb=checked_mb) if kernel in CHECKED else machine
 
 
 def shell(name: str, command: str, timeout_s: int = 30) -> Program:
