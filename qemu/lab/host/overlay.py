@@ -35,6 +35,24 @@ def _roots(directories: Sequence[Path]) -> list[Path]:
     ]
 
 
+@contextlib.contextmanager
+def _put_off() -> Iterator[None]:
+    """SIGINT and SIGTERM interrupt behind the block, in which a process is started.
+
+    In the midst of that it is not known yet which process is to be ended.
+    """
+    late: list[int] = []
+    numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    before = [signal.signal(n, lambda number, frame: late.append(number)) for n in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    if late:
+        raise KeyboardInterrupt
+
+
 @dataclass(frozen=True)
 class Overlay:
     """Private copies of directories. What changes lies in scratch, below no directory."""
@@ -66,26 +84,28 @@ class Overlay:
         timeout_s: float,
     ) -> int | None:
         """Exit status of the command, None if it had to be ended. Its output is added to log."""
-        with log.open("a") as out:
-            out.write(f"$ {shlex.join(command)}\n")
-            out.flush()
-            child = subprocess.Popen(
-                self.argv(command, cwd),
-                env=dict(environ),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        child = None
         try:
+            with log.open("a") as out, _put_off():
+                out.write(f"$ {shlex.join(command)}\n")
+                out.flush()
+                child = subprocess.Popen(
+                    self.argv(command, cwd),
+                    env=dict(environ),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
             return child.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
         finally:
             # Also what it has left behind: the next command mounts the same scratch.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+            if child:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
 
 
 def _forced(path: Path) -> None:

@@ -191,23 +191,33 @@ def test_links_out_of_the_output_directory_are_refused(paths: Paths, tmp_path: P
 
 
 @needs_mounts
-def test_an_overlay_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
-    """Neither its scratch directory nor the command that was running in it."""
-    place, fifo = tmp_path / "place", tmp_path / "fifo"
+@pytest.mark.parametrize("when", ["running", "starting"])
+def test_an_overlay_that_is_ended_leaves_nothing(tmp_path: Path, when: str) -> None:
+    """Neither its scratch directory nor the command that runs in it, or has just begun to."""
+    place, fifo, starting = tmp_path / "place", tmp_path / "fifo", tmp_path / "starting"
     place.mkdir()
     os.mkfifo(fifo)
     text = (
-        "import os, sys; from pathlib import Path; from lab.host.overlay import overlay\n"
-        "place, fifo = Path(sys.argv[1]), sys.argv[2]\n"
+        "import os, subprocess, sys, time; from pathlib import Path\n"
+        "from lab.host.overlay import overlay\n"
+        "place, fifo, starting = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])\n"
+        "class Slow(subprocess.Popen):\n"
+        "    def __init__(self, *words, **more):\n"
+        "        super().__init__(*words, **more)\n"
+        "        while starting.exists(): time.sleep(0.01)\n"
+        "subprocess.Popen = Slow\n"
         "with overlay([place]) as view:\n"
         "    said = f'echo $$ {view.scratch} >{fifo}; exec sleep 600'\n"
         "    view.run(['sh', '-c', said], place, place / 'log', dict(os.environ), 600)\n"
     )
-    argv = [sys.executable, "-c", text, str(place), str(fifo)]
+    if when == "starting":
+        starting.touch()
+    argv = [sys.executable, "-c", text, str(place), str(fifo), str(starting)]
     child = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
     pid, scratch = fifo.read_text().split()
     assert Path(scratch).exists()
     child.terminate()
+    starting.unlink(missing_ok=True)
     child.wait(60)
     assert not Path(scratch).exists()
     with pytest.raises(ProcessLookupError):
