@@ -119,6 +119,24 @@ def unnamed(case: Case) -> None:
         disk.end_clean()
 
 
+def folders(case: Case) -> None:
+    """A directory that is made or removed is committed in full, with the links of that above it."""
+    with Disk(DISK_MIB, MBPS, feature=FEATURE) as disk:
+        at = f"{disk.folder}/".__add__
+        os.mkdir(at("old"))
+        # No commit is a fast one before the first full one.
+        fill_file(at("first"), SIZE)
+        with promised(case, disk, 0):
+            os.rmdir(at("old"))
+            fill_file(at("second"), SIZE)
+            os.mkdir(at("new"))
+            fill_file(at("new/file"), SIZE)
+        there = {*os.listdir(disk.folder)} - {"lost+found"}
+        case.equal(there, {"first", "new", "second"}, "what is there")
+        case.equal(os.listdir(at("new")), ["file"], "what is in the new directory")
+        disk.end_clean()
+
+
 def _move(file: int, donor: int) -> None:
     """Give it the donor's first block, and its own to the donor."""
     fcntl.ioctl(file, _MOVE_EXTENTS, struct.pack("IIQQQQ", 0, donor, 0, 0, 1, 0))

@@ -18,7 +18,7 @@ from functools import partial
 
 from inside import calls, task, wrais, wrais_disk, wrais_fuse, wrais_limits, wrais_shares
 from inside.ktap import Case, Test, options, run
-from inside.wrais_commits import remapped, tracked, unnamed
+from inside.wrais_commits import folders, remapped, tracked, unnamed
 from inside.wrais_disk import JOURNAL, MIB, ORDERED, Disk, limit_dirty, set_vm
 from inside.wrais_tasks import Crew, Use, Words, privileged
 
@@ -212,6 +212,7 @@ CASES: dict[str, Test] = {
     "removal": removal,
     "tracked": tracked,
     "unnamed": unnamed,
+    "folders": folders,
     "remapped": remapped,
     "killed": killed,
     "switches": switches,

@@ -149,7 +149,7 @@ static int name_late(int dir, const char *name)
 	return close(fd) ? -errno : 0;
 }
 
-/* A replay of fast commits does not count new directories: these have been there before. */
+/* To be renamed. One that is made is nothing for a fast commit: these have been there before. */
 static void make_folders(const struct crash *x)
 {
 	int dir = open(x->dir, O_DIRECTORY | O_CLOEXEC);
