@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.host import program
-from lab.paths import Paths
+from lab.paths import Paths, outside
 from lab.tree.kernel import environment
 
 # Of so many runs all is kept, and of so many what was run again.
@@ -31,8 +31,7 @@ LOGS = (*SMALL, RED, "durations-*.json", "junit-*.xml", "ci-*.log")
 
 def directory(environ: Mapping[str, str] | None = None) -> Path:
     env = os.environ if environ is None else environ
-    home = Path(env.get("HOME") or "/")
-    return Path(env.get("LAB_LEDGER") or home / ".cache/who-waits/ci")
+    return Path(env.get("LAB_LEDGER") or outside(env) / "ci")
 
 
 def runs(ledger: Path) -> list[Path]:

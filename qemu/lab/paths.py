@@ -23,6 +23,11 @@ CHECKED = ("debug", "kcsan")
 """Those that check themselves: several times slower, and larger."""
 
 
+def outside(environ: Mapping[str, str]) -> Path:
+    """Where is kept what stays when a checkout is gone."""
+    return Path(environ.get("HOME") or "/", ".cache/who-waits")
+
+
 @dataclass(frozen=True)
 class _Below:
     """A path below one of the two directories of Paths."""

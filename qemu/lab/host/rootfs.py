@@ -19,7 +19,7 @@ from lab import LabError
 from lab.arch import ARCH
 from lab.host.deps import OS_RELEASE, said_of
 from lab.host.progress import Progress
-from lab.paths import Paths
+from lab.paths import Paths, outside
 
 PACKAGES = (
     *("blktrace", "busybox", "crun", "e2fsprogs", "ethtool", "fio", "iperf3", "iproute2", "kmod"),
@@ -156,9 +156,13 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _copy(image: Path, to: Path) -> None:
-    part = to.with_suffix(".part")
-    shutil.copyfile(image, part)
-    part.replace(to)
+    """In whole or not at all, also while another folder does the same."""
+    part = to.with_suffix(f".{os.getpid()}.part")
+    try:
+        shutil.copyfile(image, part)
+        part.replace(to)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def make(paths: Paths) -> None:
@@ -172,7 +176,7 @@ def make(paths: Paths) -> None:
     key = digest(suite)
     if paths.rootfs.exists() and stamp.exists() and stamp.read_text() == key:
         return
-    kept = Path(os.environ.get("HOME") or "/", ".cache/who-waits/images", f"{key}.sqfs")
+    kept = outside(os.environ) / "images" / f"{key}.sqfs"
     if kept.is_file() and time.time() - kept.stat().st_mtime < KEPT_S:
         _copy(kept, paths.rootfs)
         stamp.write_text(key)
