@@ -65,10 +65,12 @@ def disks(mbps: int = DISK_MBPS, second: int = 0, **numbers: int) -> Iterator[tu
         yield tuple(found)
 
 
-def watched(case: Case, there: tuple[Disk, ...], *tasks: Use) -> tuple[list[int], Crew]:
-    """What each does for a while, and all of them, which have ended."""
+def watched(
+    case: Case, there: tuple[Disk, ...], *tasks: Use, seconds: float = 0
+) -> tuple[list[int], Crew]:
+    """What each does for a while, or for so long, and all of them, which have ended."""
     with Crew(case, there, *tasks) as crew:
-        done = crew.watch()
+        done = crew.watch(seconds)
         crew.stop()
         return done, crew
 
@@ -155,14 +157,11 @@ def log(case: Case) -> None:
     That changes the file's extents, and syncs.
     """
     with disks(floor_pct=0) as there:
-        pages = []
-        for others in ((), (Use("read"), Use("write"))):
-            with Crew(case, there, privileged("log"), *others) as crew:
-                pages += crew.watch(LOG_S)[:1]
-                crew.stop()
-    alone, done = pages
-    kept = LOG_PERCENT * done >= 100 * alone
-    case.expect_bound(kept, f"the log has {done}, and alone {alone}")
+        alone, _ = watched(case, there, privileged("log"), seconds=LOG_S)
+        beside = (privileged("log"), Use("read"), Use("write"))
+        done, _ = watched(case, there, *beside, seconds=LOG_S)
+    kept = LOG_PERCENT * done[0] >= 100 * alone[0]
+    case.expect_bound(kept, f"the log has {done[0]}, and alone {alone[0]}")
 
 
 def expect_first(case: Case, done: list[int]) -> None:
