@@ -76,7 +76,8 @@ class Task:
     """A child that sleeps until its release, works, and ends with the block or its parent."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
-        self._orders, self._go = os.pipe()
+        # A read returns one write, though two may wait.
+        self._orders, self._go = os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
         self._result, result = os.pipe()
         self._status: int | None = None
         parent = os.getpid()

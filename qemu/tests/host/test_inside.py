@@ -173,7 +173,7 @@ def no_class(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_class")
 def test_workers_do_what_they_are_told() -> None:
-    """They spin or sleep afterwards; one that fails or exits says how it ended."""
+    """They do two things that they are told at once; one that fails or exits says how it ended."""
     case = Case(0)
     with Workers(case, 0, 0, 0) as w:
         w.spin()
@@ -181,7 +181,10 @@ def test_workers_do_what_they_are_told() -> None:
         w[1].sleep()
         slept = w.run(0.3)[1]
         w[1].tell("lend", -1, 0, 0, 0)
+        os.kill(w[2].pid, signal.SIGSTOP)
+        w[2].tell()
         w[2].tell("exit", 0)
+        os.kill(w[2].pid, signal.SIGCONT)
         assert w[2].result() is None
         with pytest.raises(ChildProcessError, match="ended with status 0x100"):
             w[1].result()
