@@ -16,35 +16,47 @@ from tests.documents import TOP
 BEGIN = TOP / "Documentation/course"
 ANSWERS = TOP / "qemu/tests/course"
 WRONG = {
-    "pool": ("wins for", "the pool says"),
-    "draw": ("number 1 never wins", "wins 21760 times while 0 wins 22016 times"),
-    "strategy": ("the application reads 0 while", "is left alone while the CPU is free"),
-    "interval": ("36.0 % hold the true mean", "45.3 % hold the true mean"),
-    "wait": ("records took", "were waited for: a crash loses the others"),
+    "pool": "wins for",
+    "draw": "number 1 never wins",
+    "strategy": "the application reads 0 while",
+    "interval": "36.0 % hold the true mean",
+    "wait": "records took",
 }
+MISTAKES = {
+    "pool": ("lottery_mine_remove(pool, e);\n\te->tickets = ", "e->tickets = ", "the pool says"),
+    "draw": ("found >= whole", "found > whole + 256", "wins 21760 times while 0 wins 22016 times"),
+    "strategy": ("return 0;", "return 1000;", "is left alone while the CPU is free"),
+    "interval": ("BATCHES = 20", "BATCHES = 2000", "% hold the true mean"),
+    "wait": ("if (fdatasync(fileno(file)))", "if (0)", "were waited for: a crash loses the others"),
+}
+"""What a usual mistake has in place of the right answer's words, and its verdict."""
 
 
 # That one boots a guest for each.
-MISTAKES = [name for name in JUDGES if name != "wait" or tier(os.environ) == "long"]
+JUDGED = [name for name in JUDGES if name != "wait" or tier(os.environ) == "long"]
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", JUDGED)
 def test_what_one_begins_with_is_wrong(lab_paths: Paths, name: str) -> None:
     verdict = judge(lab_paths, name, BEGIN / f"{name}.c")
     assert not verdict.right
-    assert verdict.said.startswith("wrong: ") and WRONG[name][0] in verdict.said
+    assert verdict.said.startswith("wrong: ") and WRONG[name] in verdict.said
 
 
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_usual_mistake_is_wrong(lab_paths: Paths, name: str) -> None:
-    verdict = judge(lab_paths, name, ANSWERS / f"wrong/{name}.c")
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_usual_mistake_is_wrong(lab_paths: Paths, name: str, tmp_path: Path) -> None:
+    right, mistake, said = MISTAKES[name]
+    answer, wrong = (ANSWERS / f"{name}.c").read_text(), tmp_path / "wrong.c"
+    wrong.write_text(answer.replace(right, mistake))
+    assert wrong.read_text() != answer
+    verdict = judge(lab_paths, name, wrong)
     assert not verdict.right
-    assert verdict.said.startswith("wrong: ") and WRONG[name][1] in verdict.said
+    assert verdict.said.startswith("wrong: ") and said in verdict.said
 
 
 @pytest.mark.parametrize("name", JUDGES)
 def test_an_answer_is_right(lab_paths: Paths, name: str) -> None:
-    verdict = judge(lab_paths, name, ANSWERS / f"right/{name}.c")
+    verdict = judge(lab_paths, name, ANSWERS / f"{name}.c")
     assert verdict.right, verdict.said
 
 
