@@ -9,7 +9,7 @@ chosen so that the whole fits into some minutes of a two-core machine.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,6 +121,7 @@ FAIR_WORK_S = 0.02
 SHARE_SHIFT = 3
 """The winner does not depend on how long an instruction is, so shares use 8 ns ones."""
 DRAWS_RATIO = "5:4:3:2:1"
+DRAWS = {"independent": (), "low-variance": ("--low-variance",)}
 SMP_CPUS = 4
 DISPLACED_S = 7
 """Guest seconds of all rounds of lottery-smp's displacement."""
@@ -165,6 +166,15 @@ def _program(
     return Program(name, argv, timeout_s, busy_s=busy_s, what=what, repeat=repeat)
 
 
+def _timed(
+    what: str, name: str, seconds: int, case: tuple[str, ...], more: tuple[str, ...] = ()
+) -> Iterator[Program]:
+    """A case of lottery-bench that lasts so long; none if that is 0."""
+    if seconds:
+        argv = ("lottery-bench", *case, "--seconds", str(seconds), "--json", *more)
+        yield _program(what, name, argv, seconds)
+
+
 def scale_programs(scope: Scope) -> Iterator[Program]:
     """The sizes, each as often as the scope says."""
     for tasks, repeats in scope.sizes:
@@ -175,32 +185,16 @@ def scale_programs(scope: Scope) -> Iterator[Program]:
 
 
 def share_programs(scope: Scope) -> Iterator[Program]:
-    """Every ratio once, and 10:1 over the long time."""
+    """Every ratio once; then 10:1 over the long time, and draws of both kinds, 1000 a second."""
     for ratio in scope.ratios:
-        argv = ("lottery-bench", "share", ratio, "--seconds", str(scope.share_s), "--json")
-        yield _program("share", f"share-{ratio}", argv, scope.share_s)
+        yield from _timed("share", f"share-{ratio}", scope.share_s, ("share", ratio))
     if scope.ratio_s:
-        argv = ("lottery-bench", "share", "10:1", "--seconds", str(scope.ratio_s), "--json")
-        yield _program("ratio", "ratio-10:1", argv, scope.ratio_s)
-        case = ("--case", "yield", "--quantum", "5000")
-        seconds = ("--seconds", str(scope.ratio_s))
-        yielding = ("lottery-bench", "share", "1:1", *case, *seconds, "--json")
-        yield _program("yield", "yield", yielding, scope.ratio_s)
-
-
-def draw_programs(scope: Scope) -> Iterator[Program]:
-    """Independent draws and low-variance ones, a thousand a second."""
-    argv = ("lottery-bench", "share", DRAWS_RATIO, "--seconds", str(scope.share_s), "--json")
-    if scope.ratio_s:
-        yield _program("draws", "draws-independent", argv, scope.share_s)
-        yield _program("draws", "draws-low-variance", (*argv, "--low-variance"), scope.share_s)
-
-
-def floor_programs(scope: Scope) -> Iterator[Program]:
-    """A lottery hog against a SCHED_OTHER hog."""
-    if scope.floor_s:
-        argv = ("lottery-bench", "floor", "--seconds", str(scope.floor_s), "--json")
-        yield _program("floor", "floor", argv, scope.floor_s)
+        yield from _timed("ratio", "ratio-10:1", scope.ratio_s, ("share", "10:1"))
+        yielding = ("share", "1:1", "--case", "yield", "--quantum", "5000")
+        yield from _timed("yield", "yield", scope.ratio_s, yielding)
+        for name, options in DRAWS.items():
+            case = ("share", DRAWS_RATIO)
+            yield from _timed("draws", f"draws-{name}", scope.share_s, case, options)
 
 
 def fair_programs(scope: Scope) -> Iterator[Program]:
@@ -262,24 +256,14 @@ def progress_programs(scope: Scope, seed: int) -> Iterator[Program]:
         times = ("--seconds", str(scope.montecarlo_s), "--stagger", str(MONTECARLO_STAGGER_S))
         argv = ("lottery-bench", "montecarlo", *times, "--seed", str(seed), "--json")
         yield _program("montecarlo", "montecarlo", argv, scope.montecarlo_s)
-    if scope.viewers_s:
-        show = ("lottery-bench", "viewers", "--seconds", str(scope.viewers_s), "--json", *VIEWERS)
-        yield _program("viewers", "viewers", show, scope.viewers_s)
-
-
-def _smp_boot(seed: int, programs: Sequence[Program]) -> Boot:
-    """A guest in real time: a virtual CPU must not wait long for the others."""
-    machine = Machine(cpus=SMP_CPUS, append=(f"lottery_pool={BOOTED}",), root=False, seed=seed)
-    return Boot(f"smp-{seed}", machine, tuple(programs), defer=True)
+    yield from _timed("viewers", "viewers", scope.viewers_s, ("viewers",), VIEWERS)
 
 
 def transfer_programs(scope: Scope) -> Iterator[Program]:
     """Figure 7 of the paper."""
-    if scope.transfer_s:
-        argv = ("lottery-bench", "server", CLIENTS, "--seconds", str(scope.transfer_s), "--json")
-        for name, options in SERVERS.items():
-            program = _program("transfers", f"transfers-{name}", argv, scope.transfer_s)
-            yield dataclasses.replace(program, argv=(*argv, *options))
+    for name, options in SERVERS.items():
+        seconds = scope.transfer_s
+        yield from _timed("transfers", f"transfers-{name}", seconds, ("server", CLIENTS), options)
 
 
 def currency_programs(scope: Scope) -> Iterator[Program]:
@@ -292,17 +276,11 @@ def currency_programs(scope: Scope) -> Iterator[Program]:
 
 
 def _boot(
-    name: str, seed: int, pool: str, programs: Iterable[Program], shift: int = 0, cpus: int = 1
+    name: str, seed: int, programs: Iterable[Program], pool: str = BOOTED, **more: Any
 ) -> Boot:
-    """A guest in virtual time with a pool; what it says stays in memory until the end."""
-    machine = Machine(
-        cpus=cpus,
-        accel="icount",
-        append=(f"lottery_pool={pool}",),
-        root=False,
-        seed=seed,
-        icount_shift=shift,
-    )
+    """A guest with a pool, in virtual time; what it says stays in memory until the end."""
+    machine = Machine(accel="icount", append=(f"lottery_pool={pool}",), root=False, seed=seed)
+    machine = dataclasses.replace(machine, **more)
     return Boot(name, machine, tuple(programs), defer=True)
 
 
@@ -319,21 +297,23 @@ def all_boots(scope: Scope) -> Iterator[Boot]:
     """
     for seed in scope.scale_seeds:
         for pool in POOLS:
-            yield _boot(f"cost-{pool}-{seed}", seed, pool, scale_programs(scope))
-        yield _boot(f"pipe-{seed}", seed, BOOTED, pipe_programs(scope))
+            yield _boot(f"cost-{pool}-{seed}", seed, scale_programs(scope), pool)
+        yield _boot(f"pipe-{seed}", seed, pipe_programs(scope))
     for seed in scope.share_seeds:
-        programs = [*share_programs(scope), *draw_programs(scope)]
-        programs += [*floor_programs(scope), *fair_programs(scope)]
-        yield _boot(f"share-{seed}", seed, BOOTED, programs, SHARE_SHIFT)
-        yield _boot(f"latency-{seed}", seed, BOOTED, latency_programs(scope))
+        # A lottery hog against a SCHED_OTHER hog.
+        floor = _timed("floor", "floor", scope.floor_s, ("floor",))
+        shares = (*share_programs(scope), *floor, *fair_programs(scope))
+        yield _boot(f"share-{seed}", seed, shares, icount_shift=SHARE_SHIFT)
+        yield _boot(f"latency-{seed}", seed, latency_programs(scope))
         progress = progress_programs(scope, seed)
-        yield _boot(f"progress-{seed}", seed, BOOTED, progress, SHARE_SHIFT)
-        yield _boot(f"transfer-{seed}", seed, BOOTED, transfer_programs(scope), SHARE_SHIFT)
-        yield _boot(f"currency-{seed}", seed, BOOTED, currency_programs(scope), SHARE_SHIFT)
+        yield _boot(f"progress-{seed}", seed, progress, icount_shift=SHARE_SHIFT)
+        yield _boot(f"transfer-{seed}", seed, transfer_programs(scope), icount_shift=SHARE_SHIFT)
+        yield _boot(f"currency-{seed}", seed, currency_programs(scope), icount_shift=SHARE_SHIFT)
     for cpus in HACKBENCH_CPUS:
-        yield _boot(f"hackbench-{cpus}", 1, BOOTED, hackbench_programs(scope, cpus), cpus=cpus)
+        yield _boot(f"hackbench-{cpus}", 1, hackbench_programs(scope, cpus), cpus=cpus)
     for seed in scope.smp_seeds:
-        yield _smp_boot(seed, tuple(smp_programs(scope)))
+        # In real time: a virtual CPU must not wait long for the others.
+        yield _boot(f"smp-{seed}", seed, smp_programs(scope), cpus=SMP_CPUS, accel="tcg")
 
 
 def boots(scope: Scope, only: str | None = None) -> list[Boot]:
