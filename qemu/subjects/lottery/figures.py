@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ from lab.report.sheet import INK, MUTED, Sheet
 from lab.report.stats import rank_correlation
 from subjects.lottery.goals import STAIRCASE
 from subjects.lottery.law import at_the_end, shares
-from subjects.lottery.output import MonteCarloRow, ShareRow, ViewersRow
+from subjects.lottery.output import FairRow, MonteCarloRow, ShareRow, ViewersRow
 
 R = TypeVar("R")
 
@@ -26,14 +26,6 @@ DRAWN = figures_of(__file__)
 LOOKS, FIGURES = DRAWN.looks, DRAWN.figures
 COLOURS = ("#2b6cb0", "#c0392b", "#2f855a", "#b7791f", "#6b46c1", "#2c7a7b")
 """Of the first task, the second ..., and again from the start."""
-
-
-@dataclass(frozen=True)
-class Finisher:
-    """One task of the case fair."""
-
-    order: int
-    tickets: int
 
 
 def curve(records: Sequence[Record], metric: str, variant: str) -> dict[int, Record]:
@@ -50,7 +42,7 @@ def bounds(record: Record) -> tuple[float, float]:
     return record.value - record.spread, record.value + record.spread
 
 
-def figure_1(finishers: Sequence[Finisher]) -> Sheet:
+def figure_1(finishers: Sequence[FairRow]) -> Sheet:
     """Tickets against completion order."""
     order = [task.order for task in finishers]
     tickets = [task.tickets for task in finishers]
@@ -131,14 +123,12 @@ def figure_3(records: Sequence[Record]) -> Sheet:
     return sheet
 
 
-def _first_run(cls: type[R], path: Path) -> list[R]:
-    """The rows of the first run in a raw table.  Raises LabError for one that is not right."""
+def _rows(cls: type[R], path: Path, every: bool) -> list[R]:
+    """The rows of a raw table, or of its first run.  Raises LabError for one that is not right."""
     rows = read_csv(path)
-    first = [row for row in rows if (row["boot"], row["run"]) == (rows[0]["boot"], rows[0]["run"])]
-    return _typed(cls, path, first)
-
-
-def _typed(cls: type[R], path: Path, rows: Sequence[Mapping[str, str]]) -> list[R]:
+    if not every:
+        boot_run = itemgetter("boot", "run")
+        rows = [row for row in rows if boot_run(row) == boot_run(rows[0])]
     try:
         return msgspec.convert(rows, list[cls], strict=False)  # type: ignore[valid-type]
     except msgspec.ValidationError as error:
@@ -211,23 +201,19 @@ def viewers(rows: Sequence[ViewersRow]) -> Sheet:
 def draw(results: Path, plots: Path, stem: str) -> list[Path]:
     """Draw what results STEM allow; returns the files.  Raises LabError if a file is not right."""
     records = read_json(results / f"{stem}.json")
-    tables = {
-        name: path
-        for name in ("fair", "share", "montecarlo", "viewers")
-        if (path := results / f"{stem}-{name}.csv").exists()
+
+    def of(
+        table: str, cls: type[R], figure: Callable[[list[R]], Sheet], every: bool = False
+    ) -> Sheet | None:
+        path = results / f"{stem}-{table}.csv"
+        return figure(_rows(cls, path, every)) if path.exists() else None
+
+    sheets = {
+        "figure-1": of("fair", FairRow, figure_1),
+        "figure-2": figure_2(records) if _quotients(records, "enqueue_ns") else None,
+        "figure-3": figure_3(records) if _quotients(records, "cycle_ns") else None,
+        "shares": of("share", ShareRow, figure_shares, every=True),
+        "montecarlo": of("montecarlo", MonteCarloRow, montecarlo),
+        "viewers": of("viewers", ViewersRow, viewers),
     }
-    sheets: dict[str, Sheet] = {}
-    if "fair" in tables:
-        sheets["figure-1"] = figure_1(_first_run(Finisher, tables["fair"]))
-    if _quotients(records, "enqueue_ns"):
-        sheets["figure-2"] = figure_2(records)
-    if _quotients(records, "cycle_ns"):
-        sheets["figure-3"] = figure_3(records)
-    if "share" in tables:
-        rows = _typed(ShareRow, tables["share"], read_csv(tables["share"]))
-        sheets["shares"] = figure_shares(rows)
-    if "montecarlo" in tables:
-        sheets["montecarlo"] = montecarlo(_first_run(MonteCarloRow, tables["montecarlo"]))
-    if "viewers" in tables:
-        sheets["viewers"] = viewers(_first_run(ViewersRow, tables["viewers"]))
     return save_all(sheets, plots, stem)

@@ -12,7 +12,8 @@ from lab.paths import Paths
 from lab.redraw import main
 from lab.report import page
 from lab.report.records import Record, read_csv, read_json, write_json
-from subjects.lottery.figures import Finisher, figure_1, figure_3
+from subjects.lottery.figures import figure_1, figure_3
+from subjects.lottery.output import FairRow
 
 MAX_BYTES = 3_000_000
 FIGURES = ("figure-1", "figure-2", "figure-3", "shares", "montecarlo", "viewers")
@@ -109,9 +110,8 @@ def test_the_others_are_drawn_beside_results_without_curves(
 def test_an_order_without_a_staircase_is_called_so(
     tmp_path: Path, tickets: int, words: str
 ) -> None:
-    figure_1([Finisher(order, 1000 + tickets * order) for order in range(1, 20)]).save(
-        tmp_path, "figure"
-    )
+    rows = [FairRow(n, n, 1000 + tickets * n, 1.0, 0) for n in range(1, 20)]
+    figure_1(rows).save(tmp_path, "figure")
     assert words in texts(tmp_path / "figure.svg")
 
 
