@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from lab.guest import places, slowdisk
 from lab.guest.boot import Boot, Program
@@ -141,13 +142,9 @@ class Cell:
             return COMMITS_S + COMMIT_MOST_S
         return max(LIMIT_S, 2 * PROBES[self.probe])
 
-    def busy_s(self) -> float:
-        """About the guest seconds of CPU that it takes at the most."""
-        return BUSY * self.repeats * (self.limit_s() + REPEAT_S)
-
     def program(self) -> Program:
-        """The program that measures it."""
-        busy_s = self.busy_s() + BUSY * FILES_S
+        """The program that measures it, with the guest seconds of CPU of its longest run."""
+        busy_s = BUSY * self.repeats * (self.limit_s() + REPEAT_S) + BUSY * FILES_S
         timeout_s = 30 + round(10 * busy_s)
         return Program(self.name, self.argv(), timeout_s, busy_s=busy_s, what=self)
 
@@ -164,11 +161,8 @@ class Rows:
     place: Place = places.FLASH
 
     def cells(self) -> Iterator[Cell]:
-        for variant in self.variants:
-            for probe in self.probes:
-                for background in self.backgrounds:
-                    more = (self.depth, self.repeats, self.place)
-                    yield Cell(variant, probe, background, *more)
+        for cell in product(self.variants, self.probes, self.backgrounds):
+            yield Cell(*cell, self.depth, self.repeats, self.place)
 
 
 Scope = tuple[Rows, ...]
@@ -186,23 +180,6 @@ def elsewhere(
         yield Rows(variants, ("lprobe",), backgrounds, place.depth or DEPTHS[0], repeats, place)
 
 
-APPLICATIONS: Scope = (
-    Rows((v.BFQ,), tuple(a.APPS), IDLE_1R1W, 2, 5),
-    Rows((v.WRAIS, v.SIMPLE_RT), tuple(a.APPS), HARD, 2, 5),
-    Rows((v.WRAIS, v.SIMPLE_RT), ("endless-random",), ("1r1w",), 2, 5),
-    Rows((v.WRAIS, v.SIMPLE_RT), ("endless-write", "endless-fsync"), ("1r",), 2, 5),
-    Rows(a.PAIRS, ("endless",), (a.FAIR_LOAD,), 2, 5),
-    Rows((v.BFQ, *a.BESIDE_ANY), tuple(a.WAITS), ("1r1w",), 2, 5),
-)
-APPLICATIONS_QUICK: Scope = (
-    Rows((v.BFQ,), tuple(a.APPS), ("idle",), 2, 1),
-    Rows((v.WRAIS,), tuple(a.APPS), ("1r1w",), 2, 1),
-    Rows((v.WRAIS,), ("endless-random",), ("1r1w",), 2, 1),
-    Rows((v.WRAIS,), ("endless-write", "endless-fsync"), ("1r",), 2, 1),
-    Rows((a.PAIR,), ("endless",), (a.FAIR_LOAD,), 2, 1),
-    Rows((v.BFQ, a.BESIDE), tuple(a.WAITS), ("1r1w",), 2, 1),
-)
-
 FULL: Scope = (
     Rows((v.BFQ, *v.PEERS, v.WRAIS), ("lprobe",), tuple(BACKGROUNDS), 2, 5),
     Rows((v.BFQ, v.SIMPLE_RT, v.WRAIS), ("lprobe",), tuple(BACKGROUNDS), 8, 5),
@@ -217,7 +194,12 @@ FULL: Scope = (
     Rows(v.ABLATIONS, ("lprobe",), ("1r1w",), 2, 5),
     Rows((v.PLAIN, v.ON), SWITCHED_OFF, ("idle",), 2, 5),
     Rows((v.ON,), ("think", "random"), ("1r1w",), 2, 5),
-    *APPLICATIONS,
+    Rows((v.BFQ,), tuple(a.APPS), IDLE_1R1W, 2, 5),
+    Rows((v.WRAIS, v.SIMPLE_RT), tuple(a.APPS), HARD, 2, 5),
+    Rows((v.WRAIS, v.SIMPLE_RT), ("endless-random",), ("1r1w",), 2, 5),
+    Rows((v.WRAIS, v.SIMPLE_RT), ("endless-write", "endless-fsync"), ("1r",), 2, 5),
+    Rows(a.PAIRS, ("endless",), (a.FAIR_LOAD,), 2, 5),
+    Rows((v.BFQ, *a.BESIDE_ANY), tuple(a.WAITS), ("1r1w",), 2, 5),
     *elsewhere((v.BFQ,), IDLE_1R1W, 5, *places.OTHERS),
     *elsewhere((v.SIMPLE_RT, v.WRAIS), ("idle",), 5, *places.OTHERS),
     *elsewhere((v.without("copy_out"),), HARD, 5, *places.CARRIERS),
@@ -243,7 +225,12 @@ QUICK: Scope = (
     Rows((v.BFQ,), (*SQLITE,), ("idle",), 2, 1),
     Rows((v.BFQ,), (PGBENCH,), ("idle",), 2, 1, pgbench.PLACE),
     Rows((v.WRAIS,), (PGBENCH,), ("1r1w",), 2, 3, pgbench.PLACE),
-    *APPLICATIONS_QUICK,
+    Rows((v.BFQ,), tuple(a.APPS), ("idle",), 2, 1),
+    Rows((v.WRAIS,), tuple(a.APPS), ("1r1w",), 2, 1),
+    Rows((v.WRAIS,), ("endless-random",), ("1r1w",), 2, 1),
+    Rows((v.WRAIS,), ("endless-write", "endless-fsync"), ("1r",), 2, 1),
+    Rows((a.PAIR,), ("endless",), (a.FAIR_LOAD,), 2, 1),
+    Rows((v.BFQ, a.BESIDE), tuple(a.WAITS), ("1r1w",), 2, 1),
     *elsewhere((v.BFQ,), ("idle",), 1, *places.DISKS, *places.CARRIERS, places.XFS),
     *elsewhere((v.WRAIS,), ("idle", *HARD), 1, *places.DISKS),
     *elsewhere((v.WRAIS,), ("1r1w",), 1, *places.CARRIERS, places.XFS),

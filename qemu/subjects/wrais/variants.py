@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 PARTS = ("raise", "dirty", "copy_out", "inherit", "tags", "floor")
@@ -83,9 +82,8 @@ ABLATIONS = tuple(without(part) for part in PARTS)
 """Each part switched off in turn."""
 
 
-def everyone() -> Iterator[Variant]:
-    """All variants, in the order of the figures."""
-    yield from (BFQ, *PEERS, WRAIS, *IN_GROUPS, *ABLATIONS, PLAIN, ON)
-
-
-LABELS = {variant.name: variant.label for variant in everyone()}
+LABELS = {
+    variant.name: variant.label
+    for variant in (BFQ, *PEERS, WRAIS, *IN_GROUPS, *ABLATIONS, PLAIN, ON)
+}
+"""Of all variants, in the order of the figures."""
