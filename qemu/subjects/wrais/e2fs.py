@@ -11,7 +11,7 @@ from pathlib import Path
 from lab.guest.ext4 import Ext4
 from lab.host.program import run
 from subjects.wrais.crash import SECTOR, Border, Write
-from subjects.wrais.promise import Kind, Problem
+from subjects.wrais.promise import Kind, Problem, told
 
 SUPER_MIDDLE = 1024 + SECTOR
 COMMIT = struct.pack(">II", 0xC03B3998, 2)
@@ -59,12 +59,9 @@ class E2fs:
         checksum of all of it: the kernel takes one of which only the first sector has been
         written, e2fsck 1.47.0 takes the journal for corrupt.
         """
-        return self._border
-
-    def _border(self, write: Write, end: int) -> bool:
-        if write.offset + end == SUPER_MIDDLE:
-            return False
-        return self.by_kernel or write.head != COMMIT
+        return lambda write, end: (
+            write.offset + end != SUPER_MIDDLE and (self.by_kernel or write.head != COMMIT)
+        )
 
     def fast_area(self, image: Path) -> tuple[int, int]:
         """Where the first and the last block for fast commits are, at the journal's end [bytes].
@@ -106,17 +103,11 @@ class E2fs:
 
     def recover(self, state: Path) -> list[Problem]:
         """Replay the journal of a state, which is changed; what went wrong."""
-        done = run("e2fsck", "-y", "-E", "journal_only", str(state))
-        if done.status in (0, 1):
-            return []
-        return [Problem(Kind.JOURNAL, f"e2fsck exit {done.status}: {done.said[-300:]}")]
+        return told(Kind.JOURNAL, "e2fsck", "-y", "-E", "journal_only", str(state), good=(0, 1))
 
     def check(self, state: Path) -> list[Problem]:
         """What is wrong with the file system of a state whose journal has been replayed."""
-        done = run("e2fsck", "-fn", str(state))
-        if not done.status:
-            return []
-        return [Problem(Kind.CHECK, f"e2fsck exit {done.status}: {done.said[-300:]}")]
+        return told(Kind.CHECK, "e2fsck", "-fn", str(state))
 
     def files(self, state: Path, names: Iterable[str]) -> dict[str, bytes]:
         """What those of the files hold that are there; some are written beside the state."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+from lab.host.program import run
 
 RECORD = 4096
 WORDS = RECORD // 8
@@ -43,6 +45,14 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
+
+
+def told(kind: Kind, *argv: str, good: Collection[int] = (0,)) -> list[Problem]:
+    """What a program finds wrong with a state, by its exit status."""
+    done = run(*argv)
+    if done.status in good:
+        return []
+    return [Problem(kind, f"{argv[0]} exit {done.status}: {done.said[-300:]}")]
 
 
 class FileSystem(Protocol):

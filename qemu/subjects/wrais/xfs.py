@@ -12,7 +12,7 @@ from lab.guest import places
 from lab.guest.mkfs import Mkfs
 from lab.host.program import run
 from subjects.wrais.crash import Border
-from subjects.wrais.promise import Kind, Problem
+from subjects.wrais.promise import Kind, Problem, told
 
 BLOCK = 4096
 FS_UUID = "6c616264-6973-6b00-8000-000000000003"
@@ -56,10 +56,7 @@ class Xfs:
 
     def check(self, state: Path) -> list[Problem]:
         """What is wrong with the file system of a state whose log has been replayed."""
-        done = run("xfs_repair", "-n", "-f", str(state))
-        if not done.status:
-            return []
-        return [Problem(Kind.CHECK, f"xfs_repair exit {done.status}: {done.said[-300:]}")]
+        return told(Kind.CHECK, "xfs_repair", "-n", "-f", str(state))
 
     def files(self, state: Path, names: Iterable[str]) -> dict[str, bytes]:
         """What those of the files hold that are there; nothing may be left in the log."""
