@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from subjects.lottery.output import MonteCarloRow, ViewersRow
 
@@ -62,24 +62,14 @@ def _total_before(rows: Sequence[MonteCarloRow], time_ms: int) -> float:
     return sum(row.trials for row in rows if earlier and row.time_ms == max(earlier))
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a viewer has shown in a phase."""
-
-    letter: str
-    tickets: int
-    frames: int
-
-
-def shares(rows: Sequence[ViewersRow]) -> dict[str, list[Shown]]:
-    """The viewers of each phase."""
-    found: dict[str, list[Shown]] = {}
+def shares(rows: Sequence[ViewersRow]) -> dict[str, list[ViewersRow]]:
+    """The viewers at the end of each phase, with the frames of that phase alone."""
+    found: dict[str, list[ViewersRow]] = {}
     before: dict[int, int] = {}
     for phase in dict.fromkeys(row.phase for row in rows):
         last = {row.viewer: row for row in rows if row.phase == phase}
         found[phase] = [
-            Shown(row.letter, row.tickets, row.frames - before.get(viewer, 0))
-            for viewer, row in last.items()
+            replace(row, frames=row.frames - before.get(viewer, 0)) for viewer, row in last.items()
         ]
         before = {viewer: row.frames for viewer, row in last.items()}
     return found

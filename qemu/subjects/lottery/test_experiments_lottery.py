@@ -16,7 +16,7 @@ from lab.report.rows import read_rows
 from subjects.lottery import experiment
 from subjects.lottery.experiment import FULL, KINDS
 from subjects.lottery.goals import GOALS
-from subjects.lottery.law import Shown, at_the_end, shares, trials_by_law
+from subjects.lottery.law import at_the_end, shares, trials_by_law
 from subjects.lottery.metrics import evaluate
 from subjects.lottery.output import (
     CyclictestRow,
@@ -228,8 +228,8 @@ def test_frames_of_a_phase_are_those_since_the_last_one() -> None:
     rows = [row("before", 1, 2, 0), row("before", 2, 1, 0), row("before", 1, 2, 20),
             row("before", 2, 1, 10), row("after", 1, 1, 25), row("after", 2, 4, 30)]  # fmt: skip
     found = shares(rows)
-    assert found["before"] == [Shown("A", 2, 20), Shown("B", 1, 10)]
-    assert found["after"] == [Shown("A", 1, 5), Shown("B", 4, 20)]
+    assert found["before"] == [row("before", 1, 2, 20), row("before", 2, 1, 10)]
+    assert found["after"] == [row("after", 1, 1, 5), row("after", 2, 4, 20)]
 
 
 def test_a_size_that_was_not_measured_is_noticed() -> None:
