@@ -159,11 +159,11 @@ SERVERS = {"lottery": ("--server-tickets", "1"), "other": ()}
 
 
 def _program(
-    what: str, name: str, argv: tuple[str, ...], busy_s: float, repeat: int = 1
+    what: str, name: str, argv: tuple[str, ...], busy_s: float, repeat: int = 1, **more: Any
 ) -> Program:
     """A measurement; what is made of its output is named by `what`."""
     timeout_s = 30 + round(10 * busy_s)
-    return Program(name, argv, timeout_s, busy_s=busy_s, what=what, repeat=repeat)
+    return Program(name, argv, timeout_s, busy_s=busy_s, what=what, repeat=repeat, **more)
 
 
 def _timed(
@@ -229,12 +229,11 @@ def hackbench_programs(scope: Scope, cpus: int) -> Iterator[Program]:
         for policy, before in HACKBENCH_POLICIES.items():
             name = f"hackbench-{policy}-{run}"
             argv = (*before, "hackbench", *amount)
-            program = _program("hackbench", name, argv, HACKBENCH_S, run)
+            program = _program("hackbench", name, argv, HACKBENCH_S, run, image=HACKBENCH)
             looks = [
                 _program("hackbench", f"{name}-{when}", ("@cat", "/proc/uptime"), 0.0, run)
                 for when in ("before", "after")
             ]
-            program = dataclasses.replace(program, image=HACKBENCH)
             yield from (looks[0], program, looks[1]) if cpus > 1 else (program,)
 
 
@@ -246,8 +245,8 @@ def latency_programs(scope: Scope) -> Iterator[Program]:
     measure = ("cyclictest", "--quiet", "--nsecs", "--mlockall", "--priority=80", *steps)
     busy_s = scope.latency_loops * LATENCY_US / 1e6
     for name, beside in LATENCY_BESIDE.items():
-        program = _program("cyclictest", f"cyclictest-{name}", (*beside, *measure), busy_s)
-        yield dataclasses.replace(program, image=CYCLICTEST)
+        argv = (*beside, *measure)
+        yield _program("cyclictest", f"cyclictest-{name}", argv, busy_s, image=CYCLICTEST)
 
 
 def progress_programs(scope: Scope, seed: int) -> Iterator[Program]:
