@@ -102,16 +102,6 @@ def _fair_share(row: ProbeRow) -> float:
     return max(less, 0.0) / more
 
 
-def _quantiles(
-    cell: Cell, metric: str, rows: Sequence[SqliteRow | PgbenchRow], seed: int
-) -> Iterator[Sample]:
-    """Quantiles of each run of a database."""
-    for repeat, row in enumerate(rows, 1):
-        for quantile, field in QUANTILES.items():
-            value = getattr(row, field)
-            yield _sample(cell, metric, value, f"{seed}.{repeat}", quantile=quantile)
-
-
 def _shown(value: bool | Param | None) -> Param:
     """A field of a row in a raw table."""
     if value is None:
@@ -136,14 +126,15 @@ def _read(raw: dict[str, RawTable], name: str, cell: Cell, lines: Sequence[str])
 def _cell_samples(
     raw: dict[str, RawTable], seed: int, cell: Cell, lines: Sequence[str]
 ) -> Iterator[Sample]:
-    """Everything one cell printed."""
+    """Everything one cell printed: of a database the quantiles of each run."""
     name = "sqlite" if cell.probe in SQLITE else PGBENCH if cell.probe == PGBENCH else "probe"
-    rows = _read(raw, name, cell, lines)
-    if name != "probe":
-        yield from _quantiles(cell, TABLES[name][1], rows, seed)
-        return
-    for start in rows:
-        yield from _probe_samples(cell, start, f"{seed}.{start.repeat}")
+    for repeat, row in enumerate(_read(raw, name, cell, lines), 1):
+        if name == "probe":
+            yield from _probe_samples(cell, row, f"{seed}.{row.repeat}")
+            continue
+        for quantile in QUANTILES:
+            value = getattr(row, f"{quantile}_ms")
+            yield _sample(cell, TABLES[name][1], value, f"{seed}.{repeat}", quantile=quantile)
 
 
 def _on(sample: Sample) -> tuple[Param, ...]:

@@ -57,5 +57,5 @@ class PgbenchRow:
     max_ms: float
 
 
-QUANTILES = {name: f"{name}_ms" for name in ("p50", "p90", "p99", "max")}
-"""Values of the parameter `quantile` and the fields that hold them."""
+QUANTILES = ("p50", "p90", "p99", "max")
+"""Values of the parameter `quantile`; the field of each is QUANTILE_ms."""
