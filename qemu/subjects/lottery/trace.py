@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from lab.guest.boot import Boot, Program
@@ -45,18 +44,13 @@ def recording(name: str, label: str, commands: dict[str, str]) -> Recording:
     return Recording(name, label, Boot(name, machine, (program,)), ("sched_lottery",), LASTS_S)
 
 
-def draws(traced: Traced) -> Iterator[Span]:
-    """Each draw, as a moment that can be seen."""
-    for event in traced.named("lottery_draw"):
-        yield Span(event.time_ns, event.time_ns + TICK_NS, What.DRAW)
-
-
 def lanes(traced: Traced) -> tuple[int, int, list[Lane]]:
     """The tasks, and below them the draws, if there are any."""
     tasks = {name: traced.task(traced.pid(name)) for name in SHARES}
     begin = max(spans[0].begin_ns for spans in tasks.values()) + SETTLED_NS
     found = [Lane(name, spans) for name, spans in tasks.items()]
-    drawn = list(draws(traced))
+    draws = (event.time_ns for event in traced.named("lottery_draw"))
+    drawn = [Span(time_ns, time_ns + TICK_NS, What.DRAW) for time_ns in draws]
     return begin, begin + SHOWN_NS, [*found, *([Lane("draws", drawn)] if drawn else [])]
 
 
