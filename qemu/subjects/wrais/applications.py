@@ -6,7 +6,9 @@ Names of wrais-run's probes and the variants that they need; experiment.py has t
 
 from __future__ import annotations
 
-from subjects.wrais.variants import ALL_PARTS, SIMPLE, Variant
+from dataclasses import replace
+
+from subjects.wrais.variants import ALL_PARTS, SIMPLE, SIMPLE_RT, WRAIS, Variant
 
 APPS = {"app-uring": 1, "app-direct": 2, "app-mmap": 3, "app-aio": 5, "app-pread": 10}
 """Start-ups of real applications' shape, with about their guest seconds on an idle disk."""
@@ -26,10 +28,8 @@ WAITS = {"append": 40, "commit": 40}
 FAIR_LOAD = "1r"
 """One privileged reader as the load of another."""
 
-PAIR = Variant("wrais-pair", "two privileged", klass="rt", level=0, parts=ALL_PARTS, load="rt")
-PAIR_SIMPLE = Variant(
-    "rt-simple-pair", "two of RT/0, no raising", klass="rt", level=0, parts=SIMPLE, load="rt"
-)
+PAIR = replace(WRAIS, name="wrais-pair", label="two privileged", load="rt")
+PAIR_SIMPLE = replace(SIMPLE_RT, name="rt-simple-pair", label="two of RT/0, no raising", load="rt")
 PAIRS = (PAIR, PAIR_SIMPLE)
 BESIDE = Variant("wrais-beside", "under a privileged load", parts=ALL_PARTS, load="rt")
 """The load is privileged, the probe is not."""

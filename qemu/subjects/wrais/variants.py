@@ -49,11 +49,9 @@ SIMPLE_RT = Variant("rt-simple", "RT/0, no raising", klass="rt", level=0, parts=
 WRAIS = Variant("wrais", "privileged", klass="rt", level=0, parts=ALL_PARTS)
 WEIGHTS = "50,1000"
 """Of the application's cgroup and of the load's: the io controller is against it."""
-GROUPED = Variant(
-    "wrais-groups", "privileged, in a group", klass="rt", level=0, parts=ALL_PARTS, weights=WEIGHTS
-)
+GROUPED = replace(WRAIS, name="wrais-groups", label="privileged, in a group", weights=WEIGHTS)
 MEMBER = Variant("wrais-member", "io.wrais", parts=ALL_PARTS, weights=WEIGHTS, member=True)
-RT0_GROUPED = Variant("bfq-rt0-groups", "RT/0, in a group", klass="rt", level=0, weights=WEIGHTS)
+RT0_GROUPED = replace(RT0, name="bfq-rt0-groups", label="RT/0, in a group", weights=WEIGHTS)
 SIMPLE_RT_GROUPED = replace(
     SIMPLE_RT, name="rt-simple-groups", label="RT/0, no raising, in a group", weights=WEIGHTS
 )
@@ -74,8 +72,7 @@ ON = Variant("bfq-on", "BFQ, switched on", parts=ALL_PARTS)
 
 def without(part: str) -> Variant:
     """All parts but one."""
-    parts = f"{ALL_PARTS},-{part}"
-    return Variant(f"wrais-no-{part}", f"no {part}", klass="rt", level=0, parts=parts)
+    return replace(WRAIS, name=f"wrais-no-{part}", label=f"no {part}", parts=f"{ALL_PARTS},-{part}")
 
 
 ABLATIONS = tuple(without(part) for part in PARTS)
