@@ -160,22 +160,20 @@ def _over_time(sheet: Sheet, curves: Mapping[str, Mapping[float, float]]) -> Non
 
 def montecarlo(rows: Sequence[MonteCarloRow]) -> Sheet:
     """Cumulative trials of integrations that began one after the other."""
-    ends = at_the_end(rows)
-    made = [end.made for end in ends]
+    made, due = at_the_end(rows)
     seconds = rows[-1].time_ms / 1000
-    told, due = (
-        ", ".join(f"{number / 1e6:.1f}" for number in numbers)
-        for numbers in (made, [end.due for end in ends])
-    )
-    words = {"made": told, "due": due, "ratio": max(made) / min(made)}
-    sheet = FIGURES["montecarlo"].sheet(seconds=seconds, **words)
+    words: dict[str, object] = {
+        name: ", ".join(f"{number / 1e6:.1f}" for number in numbers)
+        for name, numbers in (("made", made), ("due", due))
+    }
+    sheet = FIGURES["montecarlo"].sheet(seconds=seconds, ratio=max(made) / min(made), **words)
     look_ms = rows[1].time_ms - rows[0].time_ms
     curves: dict[str, dict[float, float]] = {}
     for row in rows:
         points = curves.setdefault(f"integration {row.task}", {(row.time_ms - look_ms) / 1000: 0.0})
         points[row.time_ms / 1000] = row.trials / 1e6
-    at = [seconds] * len(ends)
-    sheet.axes.plot(at, [end.due / 1e6 for end in ends], "_", color=MUTED, markersize=14)
+    at = [seconds] * len(due)
+    sheet.axes.plot(at, [number / 1e6 for number in due], "_", color=MUTED, markersize=14)
     _over_time(sheet, curves)
     return sheet
 

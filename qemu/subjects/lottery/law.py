@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from subjects.lottery.output import MonteCarloRow, ViewersRow
 
@@ -35,16 +35,8 @@ def _first(total: float, behind: Sequence[float]) -> float:
     return high
 
 
-@dataclass(frozen=True)
-class Trials:
-    """What an integration had made at the end, and what the law gives it."""
-
-    made: int
-    due: float
-
-
-def at_the_end(rows: Sequence[MonteCarloRow]) -> list[Trials]:
-    """All integrations, in the order in which they began."""
+def at_the_end(rows: Sequence[MonteCarloRow]) -> tuple[list[int], list[float]]:
+    """Trials that integrations, in the order of their starts, had made, and those by the law."""
     made: dict[int, int] = {}
     starts: list[float] = []
     for row in rows:
@@ -52,8 +44,7 @@ def at_the_end(rows: Sequence[MonteCarloRow]) -> list[Trials]:
             # it began after the look before this one, where this sum was reached
             starts.append(_total_before(rows, row.time_ms))
         made[row.task] = row.trials
-    due = trials_by_law(sum(made.values()), starts)
-    return [Trials(got, law) for got, law in zip(made.values(), due, strict=True)]
+    return [*made.values()], trials_by_law(sum(made.values()), starts)
 
 
 def _total_before(rows: Sequence[MonteCarloRow], time_ms: int) -> float:

@@ -145,7 +145,7 @@ def _montecarlo(run: Run, rows: Sequence[output.MonteCarloRow]) -> Iterator[Samp
     """How far apart the errors are at the end, and how far the trials are from their law."""
     errors = [row.error for row in rows if row.time_ms == rows[-1].time_ms]
     yield run.sample("montecarlo_error_ratio", max(errors) / min(errors), "ratio")
-    worst = max(abs(task.made / task.due - 1) for task in at_the_end(rows))
+    worst = max(abs(made / due - 1) for made, due in zip(*at_the_end(rows), strict=True))
     yield run.sample("montecarlo_law_error_pct", 100 * worst, "percent")
 
 
