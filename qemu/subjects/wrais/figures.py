@@ -13,25 +13,13 @@ from lab.report.charts import Bar, Bars, bars, figures_of, level, save_all
 from lab.report.goals import find, ratio, value
 from lab.report.records import Param, Record, read_json
 from lab.report.sheet import Sheet
+from subjects.wrais import variants as v
 from subjects.wrais.applications import APP_MEAN, APPS
 from subjects.wrais.experiment import BACKGROUNDS, HARD, LOADED, SQLITE
-from subjects.wrais.variants import (
-    ABLATIONS,
-    BE0,
-    BFQ,
-    DEADLINE,
-    KYBER,
-    LABELS,
-    MEMBER,
-    NONE,
-    RT0,
-    SIMPLE_RT,
-    WRAIS,
-    Variant,
-)
+from subjects.wrais.variants import Variant
 
 DRAWN = figures_of(__file__)
-LOOKS = {name: {"label": LABELS[name], **look} for name, look in DRAWN.looks.items()}
+LOOKS = {name: {"label": v.LABELS[name], **look} for name, look in DRAWN.looks.items()}
 
 Groups = Mapping[str, Mapping[str, Param]]
 """What tells the records of a group of bars from others, by the group's name."""
@@ -68,16 +56,16 @@ BESIDE = "{probe}, {load}"
 HARDER = ("fsync", "write70", "think", "random")
 OVER_IDLE = "startup_over_idle"
 IDLE = (1.0, "idle")
-COMPARED = (BFQ, BE0, RT0, DEADLINE, KYBER, NONE, SIMPLE_RT, WRAIS)
-THREE = (BFQ, SIMPLE_RT, WRAIS)
+COMPARED = (v.BFQ, v.BE0, v.RT0, v.DEADLINE, v.KYBER, v.NONE, v.SIMPLE_RT, v.WRAIS)
+THREE = (v.BFQ, v.SIMPLE_RT, v.WRAIS)
 
 CHARTS = {
-    "start-up": Chart("startup_s", (BFQ, WRAIS), LPROBE, 2),
+    "start-up": Chart("startup_s", (v.BFQ, v.WRAIS), LPROBE, 2),
     "schedulers": Chart("startup_s", COMPARED, LPROBE, 4),
     "stalls": Chart("max_stall_ms", THREE, LPROBE, 2, (200, "goal 200 ms")),
     "parts": Chart(
         OVER_IDLE,
-        (WRAIS, *ABLATIONS),
+        (v.WRAIS, *v.ABLATIONS),
         {
             **_groups(BESIDE, ("lprobe",), ("1r1w",)),
             **_groups(BESIDE, ("lprobe", "fsync", "write70"), ("4r4w",)),
@@ -88,20 +76,20 @@ CHARTS = {
     "applications": Chart(OVER_IDLE, THREE, _groups(BESIDE, HARDER, LOADED), 1, IDLE),
     "starts": Chart(
         OVER_IDLE,
-        (SIMPLE_RT, WRAIS),
+        (v.SIMPLE_RT, v.WRAIS),
         {**_groups(BESIDE, APPS, HARD[:1]), **_groups(BESIDE, APPS, HARD[1:])},
         1,
         IDLE,
     ),
     "sqlite": Chart(
         "sqlite_commit_ms",
-        (BFQ, BE0, SIMPLE_RT, WRAIS),
+        (v.BFQ, v.BE0, v.SIMPLE_RT, v.WRAIS),
         _groups("{journal}, {load}", SQLITE, BACKGROUNDS, quantile="p99"),
     ),
 }
 PLACES = Chart(
     OVER_IDLE,
-    (*THREE, MEMBER),
+    (*THREE, v.MEMBER),
     {
         name: key
         for place in places.OTHERS
@@ -148,7 +136,7 @@ def _throughput(records: Sequence[Record], depth: int) -> str:
     said = []
     for probe in ("think", "random"):
         key: dict[str, Param] = {"background": "1r1w", "probe": probe, "depth": depth}
-        ours, stock = (value(records, "device_mbps", v.name, **key) for v in (WRAIS, BFQ))
+        ours, stock = (value(records, "device_mbps", of.name, **key) for of in (v.WRAIS, v.BFQ))
         quotient = ratio(ours, stock)
         if quotient is not None:
             said.append(f"{probe} {quotient:.2f}")
@@ -159,18 +147,18 @@ def _throughput(records: Sequence[Record], depth: int) -> str:
 def _words(records: Sequence[Record], depth: int, drawn: Bars) -> dict[str, object]:
     """What captions say of what was measured."""
     worst = {name: max(bar.value for bar in of.values()) for name, of in drawn.items()}
-    missed = max(worst, key=lambda name: (name != WRAIS.name, worst[name]))
+    missed = max(worst, key=lambda name: (name != v.WRAIS.name, worst[name]))
     counts = sorted({r.n for r in find(records, "startup_s", probe="lprobe", depth=depth)})
-    means = find(records, OVER_IDLE, WRAIS.name, probe=APP_MEAN, depth=depth)
+    means = find(records, OVER_IDLE, v.WRAIS.name, probe=APP_MEAN, depth=depth)
     said = ", ".join(f"{record.params['background']} {record.value:.3f}" for record in means)
     return {
         "depth": depth,
         "runs": " to ".join(dict.fromkeys(map(str, (*counts[:1], *counts[-1:])))),
-        "stock": _multiples(records, BFQ, depth),
-        "ours": _multiples(records, WRAIS, depth),
-        "simple": _multiples(records, SIMPLE_RT, depth) or "not measured",
-        "longest": worst[WRAIS.name],
-        "stock_longest": worst.get(BFQ.name, 0.0),
+        "stock": _multiples(records, v.BFQ, depth),
+        "ours": _multiples(records, v.WRAIS, depth),
+        "simple": _multiples(records, v.SIMPLE_RT, depth) or "not measured",
+        "longest": worst[v.WRAIS.name],
+        "stock_longest": worst.get(v.BFQ.name, 0.0),
         "missed": missed.removeprefix("wrais-no-"),
         "without": worst[missed],
         "throughput": _throughput(records, depth),
@@ -183,14 +171,14 @@ def _level(records: Sequence[Record], chart: Chart, depth: int) -> tuple[float, 
     if chart.metric != "startup_s":
         return chart.level
     idle = _bar(
-        records, chart.metric, BFQ.name, {"background": "idle", "probe": "lprobe", "depth": depth}
+        records, chart.metric, v.BFQ.name, {"background": "idle", "probe": "lprobe", "depth": depth}
     )
     return (idle.median, f"idle {idle.median:.2f} s") if idle else None
 
 
 def _sheet(records: Sequence[Record], name: str, chart: Chart, **depth: int) -> Sheet | None:
     drawn = _bars(records, chart, **depth)
-    if WRAIS.name not in drawn or len(drawn) < chart.least:
+    if v.WRAIS.name not in drawn or len(drawn) < chart.least:
         return None
     whole = depth.get("depth", DEPTHS[0])
     sheet = DRAWN.figures[name].sheet(**_words(records, whole, drawn))
