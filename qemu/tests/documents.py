@@ -20,11 +20,11 @@ commands that make ready what a person would have.
 """
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.host.program import run
 from lab.paths import Paths
 
 TOP = Paths.from_env({}).top
@@ -90,9 +90,8 @@ class Block:
 
 
 def _is_whole(command: str) -> bool:
-    given = {"input": command, "capture_output": True, "text": True, "check": False}
-    done = subprocess.run(["bash", "-n"], **given)  # type: ignore[call-overload]
-    return bool(done.returncode == 0 and not done.stderr)
+    done = run("bash", "-n", stdin=command)
+    return done.status == 0 and not done.said
 
 
 def _indent(line: str) -> int:
@@ -112,10 +111,9 @@ def _mark(lines: list[str], at: int) -> Mark | None:
         elif not line.strip() or _indent(line) <= len(match["indent"]):
             break
         body.append(line.strip())
-    pairs = [found.groups() for found in map(STAND_IN.fullmatch, body) if found]
+    pairs = tuple((found[1], found[2]) for found in map(STAND_IN.fullmatch, body) if found)
     setup = tuple(line for line in body if not STAND_IN.fullmatch(line))
-    made = tuple((old, new) for old, new in pairs)
-    return Mark(match["way"], tuple(match["words"].split()), made, setup)
+    return Mark(match["way"], tuple(match["words"].split()), pairs, setup)
 
 
 def _begins(lines: list[str], at: int, markdown: bool) -> bool:

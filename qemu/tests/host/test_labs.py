@@ -2,7 +2,6 @@
 """What other people's test labs take, held against their own schemas; and what comes back."""
 
 import json
-import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ from lab import LabError, matrix
 from lab.__main__ import main
 from lab.guest.ktap import Case, Status
 from lab.host.deps import LAVA
+from lab.host.program import Done, run
 from lab.labs import kcidb, lava
 from lab.matrix import Result
 from lab.paths import MATRIX, Paths
@@ -29,9 +29,8 @@ validate(yaml.safe_load(sys.stdin), strict=True)
 """
 
 
-def of_lava(job: str) -> subprocess.CompletedProcess[str]:
-    argv = ["/usr/bin/python3", "-c", CHECK]
-    return subprocess.run(argv, input=job, capture_output=True, text=True, check=False)
+def of_lava(job: str) -> Done:
+    return run("/usr/bin/python3", "-c", CHECK, stdin=job)
 
 
 @pytest.mark.skipif(not Path(LAVA).exists(), reason=f"{LAVA} is missing: make deps installs it")
@@ -40,10 +39,10 @@ def test_lava_takes_the_job(quick: bool) -> None:
     for name in names():
         job = lava.job(name, quick, "https://example.org/who-waits.git")
         done = of_lava(job)
-        assert done.returncode == 0, done.stderr
+        assert done.status == 0, done.said
         assert f"make bench EXP={name}{' QUICK=1' if quick else ''}\n" in job
     # and the schema looks at it
-    assert of_lava(job.replace("method: docker", "method: dreams")).returncode
+    assert of_lava(job.replace("method: docker", "method: dreams")).status
 
 
 def test_lava_has_a_case_for_each_goal(tmp_path: Path) -> None:

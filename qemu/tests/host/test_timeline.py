@@ -4,7 +4,6 @@
 import json
 import struct
 from pathlib import Path
-from subprocess import run
 
 import pytest
 
@@ -19,6 +18,7 @@ from lab.trace.timeline import COLOURS, Lane, Side, Timeline, columns, draw, tex
 from lab.trace.traced import Traced
 from lab.trace.waits import Span, What, reason, spans, sums, within, without
 from subjects.livelock.trace import interrupts
+from tests.host.programs import assert_refused, run
 
 REPORT = """\
 cpus=1
@@ -103,21 +103,18 @@ def test_wrais_stalls_reads_the_same_report(lab_paths: Paths, tmp_path: Path) ->
     report = tmp_path / "report.txt"
     # A name may have any bytes.
     report.write_bytes(REPORT.encode().replace(b"a task", b'a "\\\xff'))
-    stalls = [str(lab_paths.bin / "wrais"), "stalls", "-t", "0", "--json"]
-    done = run([*stalls, "-p", "7", "--trace", str(report)], capture_output=True, check=True)
+    stalls = (lab_paths.bin / "wrais", "stalls", "-t", "0", "--json")
+    done = run(*stalls, "-p", "7", "--trace", report)
+    assert done.returncode == 0, done.stderr
     (one,) = map(json.loads, done.stdout.splitlines())
     stack = "__schedule;io_schedule;folio_wait_bit_common;filemap_get_pages"
     assert one == {
         **{"tool": "wrais", "pid": 7, "comm": 'a "\\\ufffd', "state": "D", "at_s": 1.0000001},
         **{"ms": 0.0004, "waker": "b-8", "stack": stack},
     }
-    missing = ["-p", "7", "--trace", str(tmp_path / "none")]
-    for words, status, told in (
-        (["--trace", "-"], 2, b"--trace: -p PID says whose"),
-        (missing, 1, b"none: No such file"),
-    ):
-        done = run([*stalls, *words], capture_output=True, check=False)
-        assert done.returncode == status and told in done.stderr
+    assert_refused(run(*stalls, "--trace", "-"), "--trace: -p PID says whose")
+    missing = run(*stalls, "-p", "7", "--trace", tmp_path / "none")
+    assert_refused(missing, "none: No such file", status=1)
 
 
 def test_time_that_interrupts_take_is_not_the_tasks() -> None:
