@@ -9,7 +9,6 @@ asked for.
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +31,9 @@ SAME = dict.fromkeys(("ratio", "yield", "draws"), "share")
 """Kinds of the lottery that are measured by the same program."""
 
 
-@cache
-def _printed() -> list[tuple[str, str]]:
-    pairs = (line.partition(" ") for line in PRINTED.read_text().splitlines())
-    return [(kind, line) for kind, _, line in pairs]
-
-
 def printed(kind: str) -> Rows:
-    lines = [line for name, line in _printed() if name == SAME.get(kind, kind)]
+    pairs = (line.partition(" ") for line in PRINTED.read_text().splitlines())
+    lines = [line for name, _, line in pairs if name == SAME.get(kind, kind)]
     return [json.loads(line) if line.startswith("{") else {TEXT: line} for line in lines]
 
 
@@ -75,14 +69,13 @@ def lottery(boot: Boot, program: Program) -> Rows:
     return rows
 
 
-def _nearest(rate: int) -> dict[str, Any]:
-    return min(printed("curve"), key=lambda row: abs(int(row["offered_pps"]) - rate))
-
-
 def _livelock(curve: livelock.Curve) -> Rows:
     """At each rate what the hybrid does at the nearest of those that were recorded."""
-    rates = [rate for rate, _ in curve.windows]
-    return [{**_nearest(rate), "offered_pps": rate, "ports": curve.ports} for rate in rates]
+    known, rows = printed("curve"), []
+    for rate, _ in curve.windows:
+        nearest = min(known, key=lambda row: abs(int(row["offered_pps"]) - rate))
+        rows.append({**nearest, "offered_pps": rate, "ports": curve.ports})
+    return rows
 
 
 def _wrais(cell: wrais.Cell) -> Iterator[dict[str, Any]]:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from lab.experiment import Experiment, by_scope
 from lab.guest.boot import Boot, Program
-from lab.guest.ktap import Status
 from lab.guest.machine import Machine
-from lab.guest.result import BootResult, ProgramResult
+from lab.guest.result import BootResult
 from lab.report.goals import Goal, judge_all
 from lab.report.measured import Measured, RawTable
 from lab.report.records import Sample, write_text
 from lab.report.summary import summarise
+from tests.host.recorded import TEXT, printing
 
 SIZES = {"full": (1, 2, 4), "quick": (1, 2), "demo": (1,)}
 GOALS = (
@@ -65,8 +65,5 @@ class Runner:
 
     def __call__(self, boot: Boot) -> BootResult:
         self.booted.append(boot.name)
-        results = [
-            ProgramResult(p.name, Status.OK, output=[str(self.cost(int(str(p.what))))])
-            for p in boot.programs
-        ]
-        return BootResult(boot, results, Path("console.log"))
+        costs = (self.cost(int(str(program.what))) for program in boot.programs)
+        return printing(boot, *([{TEXT: str(cost)}] for cost in costs))
