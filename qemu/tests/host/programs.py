@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lab.tree.export import IDENTITY
+
 TIMEOUT_S = 120
 Done = subprocess.CompletedProcess[str]
 
@@ -22,6 +24,13 @@ def run(*argv: str | Path, env: Mapping[str, str] | None = None, cwd: Path | Non
         env=env,
         cwd=cwd,
     )
+
+
+def git(where: Path, *words: str) -> str:
+    """What git says there; a commit is made by a name of the lab's."""
+    done = run("git", "-C", where, *IDENTITY, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def assert_refused(done: Done, said: str, status: int = 2) -> None:

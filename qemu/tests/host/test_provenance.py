@@ -4,7 +4,6 @@
 import hashlib
 import json
 import shutil
-import subprocess
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from lab.report import provenance
 from lab.report.provenance import UNKNOWN
 from tests.host.checkouts import script
 from tests.host.fake_kernel import patch, set_series
+from tests.host.programs import git
 from tests.identity import header
 
 
@@ -30,19 +30,14 @@ def paths(tmp_path: Path) -> Paths:
         (paths.top / ".gitignore", "/build/\n*.o\n"),
     ):
         script(file, text)
-    git(paths, "init", "--quiet")
+    git(paths.top, "init", "--quiet")
     commit(paths)
     return paths
 
 
-def git(paths: Paths, *words: str) -> None:
-    who = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
-    subprocess.run(["git", "-C", str(paths.top), *who, *words], check=True)
-
-
 def commit(paths: Paths) -> None:
-    git(paths, "add", ".")
-    git(paths, "commit", "--quiet", "--message", "x")
+    git(paths.top, "add", ".")
+    git(paths.top, "commit", "--quiet", "--message", "x")
 
 
 def found(paths: Paths) -> provenance.Provenance:

@@ -15,9 +15,10 @@ from lab.__main__ import main
 from lab.host.overlay import refusal
 from lab.paths import Paths
 from lab.tree import series, source
-from lab.tree.export import IDENTITY, NEW, export, files
+from lab.tree.export import NEW, export, files
 from lab.tree.patches import LINKS, Patch, carried, read_series
-from tests.host.checkouts import ran, script
+from tests.host.checkouts import script
+from tests.host.programs import git
 
 WHY_NOT = refusal()
 needs_mounts = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
@@ -133,12 +134,6 @@ def test_directories_of_makefiles_and_users_of_headers(
 
 
 SUBJECTS = {new.subject for new in NEW}
-
-
-def git(where: Path, *args: str) -> str:
-    done = ran("git", "-C", where, *IDENTITY, *args)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
