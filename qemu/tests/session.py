@@ -18,7 +18,7 @@ import pytest
 from lab import again, ledger
 from lab.guest import slowdisk
 from lab.guest.accel import apply, asked_for
-from lab.guest.boot import Boot
+from lab.guest.boot import Boot, Program
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult
@@ -30,6 +30,8 @@ from tests import identity, skips
 from tests.apart import Apart
 
 GOLDEN = Path(__file__).parent / "golden"
+# The programs of each run there.
+PROGRAMS = tuple(Program(name, (name,), 60) for name in ("alpha", "beta", "gamma"))
 GUESTS = Path(__file__).parent / "guest"
 
 # These test the lab and PID 1: once is enough, with the normal kernel. So does a file system
@@ -256,13 +258,14 @@ def pytest_terminal_summary(
     schedule = config.stash.get(SCHEDULE, None)
     if schedule is None:
         return
+    found = schedule.finished()
     if kernel_variant(os.environ) == "torture":
         terminalreporter.section("what was done")
-        for line in _notes(schedule.finished()):
+        for line in _notes(found):
             terminalreporter.write_line(line)
-    for line in (*again.lines(schedule.finished()), *_noted(schedule.finished())):
+    for line in (*again.lines(found), *_noted(found)):
         terminalreporter.write_line(line, yellow=True)
-    results = sorted(schedule.finished(), key=lambda result: -result.seconds)
+    results = sorted(found, key=lambda result: -result.seconds)
     terminalreporter.section(f"slowest {SLOWEST} boots")
     for result in results[:SLOWEST]:
         budget = result.boot.budget_s
@@ -281,9 +284,8 @@ def pytest_terminal_summary(
         durations.update(took)
     logs = Paths.from_env().logs
     logs.mkdir(parents=True, exist_ok=True)
-    found = schedule.finished()
     red = [str(r.console) for r in found if not r.ok]
     red += [str(r.first.console) for r in found if r.first]
-    for name, what in (*(("durations", durations), ("red", red), ("flaky", again.names(found))),):
+    for name, what in (("durations", durations), ("red", red), ("flaky", again.names(found))):
         path = logs / f"{name}-{kernel_variant(os.environ)}.json"
         path.write_text(json.dumps(what, indent=1) + "\n")

@@ -14,13 +14,12 @@ from typing import TextIO
 import pytest
 
 from lab import LabError
-from lab.guest.boot import Boot, Program
+from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.paths import Paths
 from tests.apart import INTERRUPTED, QEMU, Apart
 from tests.host.programs import wait_until
-
-PROGRAMS = tuple(Program(name, (name,)) for name in ("alpha", "beta", "gamma"))
+from tests.session import PROGRAMS
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lab.guest.boot import Boot, Program
+from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.guest.vm import run_boot
 from lab.paths import Paths
 from tests import skips
+from tests.apart import QEMU
 from tests.host.programs import Done, run
-
-QEMU = Path(__file__).resolve().parents[2]
+from tests.session import PROGRAMS
 
 
 def test_what_programs_leave_out_is_held_against_the_list(
@@ -22,8 +22,7 @@ def test_what_programs_leave_out_is_held_against_the_list(
 ) -> None:
     """A program that is ok as a whole, too. One that is skipped altogether is a test's skip."""
     machine = fake_machine.with_append("fake.replay=part-skipped")
-    programs = tuple(Program(name, (name,), 60) for name in ("alpha", "beta", "gamma"))
-    result = run_boot(built, Boot("shares", machine, programs), tmp_path / "logs", lost_s=30)
+    result = run_boot(built, Boot("shares", machine, PROGRAMS), tmp_path / "logs", lost_s=30)
     assert result.ok
     assert skips.unexpected(skips.of_boots([result])) == [
         "shares-alpha/share-10:1: too few lotteries",

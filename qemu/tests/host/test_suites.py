@@ -2,7 +2,6 @@
 """The suites as data: what each of them must be."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,12 @@ from lab import LabError, checked, plan
 from lab.guest.boot import Boot, Program
 from lab.guest.ext4 import Ext4
 from lab.guest.machine import Machine
-from lab.guest.vm import run_boot
 from lab.paths import CHECKED, MATRIX, VARIANTS, Paths
 from lab.plan import BUDGETS, budgeted
 from lab.registry import MATRIX_SUITES, NAMES, OTHER_MATRIX_SUITES, left_out, suites
 from lab.suite import header, kernel_variant, scenario, together, unmet
 from lab.tree import kconfig
-from tests.session import chosen
+from tests.session import PROGRAMS, chosen
 
 BUILTINS = ("@cat", "@insmod", "@kmemleak", "@ls", "@rmmod")
 OUR_PROGRAMS = ("ipclat", "livelock", "lottery", "rxmode", "udprate", "wrais")
@@ -170,16 +168,11 @@ def test_a_plan_that_is_not_right_is_refused(
         plan.boots("toy")
 
 
-@pytest.fixture
-def recorded(fake_machine: Machine) -> Boot:
-    names = ("alpha", "beta", "gamma")
-    return Boot("recorded", fake_machine, tuple(Program(name, (name,)) for name in names))
-
-
-def test_only_the_chosen(recorded: Boot) -> None:
+def test_only_the_chosen() -> None:
     """A program that no test asks for is not run; none chosen means all."""
-    assert chosen(recorded, ()) == recorded
-    assert [program.name for program in chosen(recorded, {"beta"}).programs] == ["beta"]
+    boot = Boot("recorded", programs=PROGRAMS)
+    assert chosen(boot, ()) == boot
+    assert [program.name for program in chosen(boot, {"beta"}).programs] == ["beta"]
 
 
 def test_a_disk_or_device_is_made_whatever_is_chosen() -> None:
@@ -187,15 +180,6 @@ def test_a_disk_or_device_is_made_whatever_is_chosen() -> None:
     assert names == ["disk", "no-floor"]
     (loop,) = (suite for suite in suites("guest") if suite.name == "wrais-loop")
     assert chosen(loop, {loop.programs[-1].name}).programs == loop.programs
-
-
-def test_a_program_that_must_print_ktap(built: Paths, recorded: Boot) -> None:
-    """Status 0 alone does not do."""
-    first, beta, last = recorded.programs
-    programs = (first, replace(beta, argv=("beta", "--ktap")), last)
-    result = run_boot(built, replace(recorded, programs=programs), built.logs / "ktap")
-    assert not result.ok
-    assert result.program("beta").reason == "it printed no KTAP"
 
 
 def test_suites_of_one_machine_share_a_guest() -> None:

@@ -21,14 +21,12 @@ from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome
 from lab.guest.vm import CommandStream, Tail, Watch, run_boot
 from lab.paths import Paths
+from tests.apart import QEMU
 from tests.host.checkouts import script
 from tests.host.programs import wait_until
+from tests.session import PROGRAMS
 
-NAMES = ("alpha", "beta", "gamma")
-PROGRAMS = tuple(Program(name, (name,), 60) for name in NAMES)
 OK, FAIL, SKIP, CRASH, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.CRASH, Status.TIMEOUT
-
-QEMU = Path(__file__).resolve().parents[2]
 
 Replay = Callable[..., BootResult]
 
@@ -52,7 +50,7 @@ def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
 
 
 def statuses(result: BootResult) -> list[Status]:
-    assert [program.name for program in result.programs] == list(NAMES)
+    assert [program.name for program in result.programs] == [p.name for p in PROGRAMS]
     return [program.status for program in result.programs]
 
 
@@ -112,6 +110,14 @@ def test_what_a_program_provokes_is_its_own(replay: Replay) -> None:
         (replace(alpha, provokes=(Kind.WARNING,)), beta, gamma),
     ):
         assert [splat.entry for splat in replay("warn", programs=programs).splats] == ["beta"]
+
+
+def test_a_program_that_must_print_ktap(replay: Replay) -> None:
+    """Status 0 alone does not do."""
+    alpha, beta, gamma = PROGRAMS
+    result = replay("ok", programs=(alpha, replace(beta, argv=("beta", "--ktap")), gamma))
+    assert not result.ok
+    assert result.program("beta").reason == "it printed no KTAP"
 
 
 def test_panic(replay: Replay) -> None:
