@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,17 +35,11 @@ Replay = Callable[..., BootResult]
 @pytest.fixture
 def replay(built: Paths, fake_machine: Machine, tmp_path: Path) -> Replay:
     def run(
-        name: str,
-        end: str = "exit",
-        timeout_s: float = 30,
-        silence_s: float | None = None,
-        grace_s: float = 0.3,
-        programs: tuple[Program, ...] = PROGRAMS,
+        name: str, end: str = "exit", programs: tuple[Program, ...] = PROGRAMS, **limits: Any
     ) -> BootResult:
         machine = fake_machine.with_append(f"fake.replay={name}", f"fake.end={end}")
         boot = Boot("recorded", machine, programs)
-        logs = tmp_path / "logs"
-        return run_boot(built, boot, logs, lost_s=timeout_s, silence_s=silence_s, grace_s=grace_s)
+        return run_boot(built, boot, tmp_path / "logs", **{"lost_s": 30, "grace_s": 0.3, **limits})
 
     return run
 
@@ -132,7 +127,7 @@ def test_panic(replay: Replay) -> None:
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"timeout_s": 5}, "the watchdog ended the guest after 5 s"),
+        ({"lost_s": 5}, "the watchdog ended the guest after 5 s"),
         ({"silence_s": 5}, "the watchdog ended the guest: silent for 5 s"),
     ],
     ids=["slow", "silent"],
@@ -185,7 +180,7 @@ def test_what_is_heard(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     said = [b"", b"", b"console", b"", b"", b"results", b"", b""]
     monkeypatch.setattr(Tail, "read", lambda tail: said.pop(0) if said else b"")
     monkeypatch.setattr(Watch, "heard", lambda watch: heard.append(b"".join(said)))
-    replay("hang", end="hang", timeout_s=5)
+    replay("hang", end="hang", lost_s=5)
     assert heard == [b"results", b""]
 
 
