@@ -25,9 +25,12 @@ class Lab:
 
     paths: Paths
     capture: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch
 
-    def __call__(self, *args: str) -> tuple[int, str, str]:
-        """Exit code, standard output, standard error."""
+    def __call__(self, *args: str, **env: str) -> tuple[int, str, str]:
+        """Exit code, standard output, standard error, with env in the environment."""
+        for name, text in env.items():
+            self.monkeypatch.setenv(name, text)
         code = main(["run", *args])
         return code, *self.capture.readouterr()
 
@@ -47,7 +50,7 @@ def lab(
     for name in ("CPUS", "MEM", "PORTS", "LAB_KERNEL", "SHARE", "DISK", "NET", "GDB"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ACCEL", "tcg")
-    return Lab(built, capfd)
+    return Lab(built, capfd, monkeypatch)
 
 
 def test_command(lab: Lab) -> None:
@@ -109,10 +112,9 @@ def option(command: str, name: str) -> str:
 
 
 def test_dry_run(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACCEL", "")
     monkeypatch.setattr(run_module, "apply", None)
-    monkeypatch.setenv("LAB_OUT", str(tmp_path / "empty"))
-    code, out, said = lab("--dry-run", "--cmd", "true")
+    empty = str(tmp_path / "empty")
+    code, out, said = lab("--dry-run", "--cmd", "true", ACCEL="", LAB_OUT=empty)
     assert (code, said) == (0, "") and str(tmp_path / "empty/rootfs.sqfs") in out
     assert option(out, "-accel") == "tcg,thread=single" and "e1000" not in out
     assert "console=ttyS0" in option(out, "-append")
@@ -152,11 +154,9 @@ def test_a_command_needs_what_was_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_the_environment_counts_unless_an_option_says_otherwise(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], args: str, shown: str
+    lab: Lab, env: dict[str, str], args: str, shown: str
 ) -> None:
-    for key, text in env.items():
-        monkeypatch.setenv(key, text)
-    out = lab("--dry-run", *args.split())[1]
+    out = lab("--dry-run", *args.split(), **env)[1]
     assert shown in out and "9p" not in out and "user," not in out
     # Each port is two cards on a link.
     assert out.count("e1000,netdev=") == (4 if "PORTS" in env else 0)
@@ -184,12 +184,8 @@ def test_the_environment_counts_unless_an_option_says_otherwise(
         ({}, "--gdb yes", "GDB 'yes': allowed are 1"),
     ],
 )
-def test_refused(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], args: str, why: str
-) -> None:
-    for key, text in env.items():
-        monkeypatch.setenv(key, text)
-    code, out, said = lab("--cmd", "true", *args.split())
+def test_refused(lab: Lab, env: dict[str, str], args: str, why: str) -> None:
+    code, out, said = lab("--cmd", "true", *args.split(), **env)
     assert (code, out) == (2, "")
     assert len(said.splitlines()) == 1 and why in said
 
