@@ -25,25 +25,17 @@ from pathlib import Path
 import pytest
 from lab import LabError
 TOP, OUT = Path(__file__).parents[2], Path(os.environ["LAB_OUT"])
-def one(path):
-    assert path.read_text() == "1\\n"
-def test_value():
-    one(TOP / "value")
-def test_other():
-    one(TOP / "other")
-def test_program():
-    one(OUT / "program")
-def test_image():
-    one(OUT / "image")
-def test_module():
-    one(OUT / "module")
+FOLDERS = {"value": TOP, "other": TOP, "program": OUT, "image": OUT, "module": OUT}
+@pytest.mark.parametrize("name", FOLDERS)
+def test_file(name):
+    assert (FOLDERS[name] / name).read_text() == "1\\n"
 def test_left_out():
     pytest.skip("no such machine")
 def test_short():
     assert "LAB_SHORT" not in os.environ
 @pytest.fixture
 def broken():
-    one(TOP / "value")
+    test_file("value")
 def test_broken(broken):
     pass
 def test_lab():
@@ -79,7 +71,7 @@ def paths(tmp_path: Path) -> Paths:
 
 def fault(**other: object) -> dict[str, object]:
     """A table: the value is 2. What is None in `other` is not there."""
-    usual = {"what": "It is 2.", "caught_by": "test_value", "file": "value"}
+    usual = {"what": "It is 2.", "caught_by": "value", "file": "value"}
     table = {**usual, "before": "1", "after": "2", **other}
     return {key: value for key, value in table.items() if value is not None}
 
@@ -126,21 +118,18 @@ def test_a_table_with_a_fault_is_refused(table: dict[str, object], words: str) -
 @pytest.mark.parametrize(
     ("table", "verdict", "words"),
     [
-        (fault(), Verdict.CAUGHT, "test_value"),
-        (fault(caught_by="test_other"), Verdict.MISSED, "its tests passed"),
-        (fault(file="linux/source", caught_by="test_image"), Verdict.CAUGHT, "test_image"),
-        (
-            fault(file="modules/source", kind="module", caught_by="test_module"),
-            *(Verdict.CAUGHT, "test_module"),
-        ),
-        (fault(file="userland/source", caught_by="test_program"), Verdict.CAUGHT, "program"),
+        (fault(), Verdict.CAUGHT, "value"),
+        (fault(caught_by="other"), Verdict.MISSED, "its tests passed"),
+        (fault(file="linux/source", caught_by="image"), Verdict.CAUGHT, "image"),
+        (fault(file="modules/source", kind="module", caught_by="module"), Verdict.CAUGHT, "module"),
+        (fault(file="userland/source", caught_by="program"), Verdict.CAUGHT, "program"),
         # Not built again: only the tests of what is read as it is can see it.
-        (fault(file="userland/source", kind="lab", caught_by="test_program"), Verdict.MISSED, ""),
+        (fault(file="userland/source", kind="lab", caught_by="program"), Verdict.MISSED, ""),
         (fault(caught_by="test_short", short=True), Verdict.CAUGHT, "short"),
         (fault(caught_by="test_short"), Verdict.MISSED, ""),
         (fault(before="5"), Verdict.ERROR, "does not fit"),
         (fault(file="absent"), Verdict.ERROR, "does not fit"),
-        (fault(also=[{"before": "2", "after": "3"}]), Verdict.CAUGHT, "test_value"),
+        (fault(also=[{"before": "2", "after": "3"}]), Verdict.CAUGHT, "value"),
         (fault(also=[{"before": "1", "after": "3"}]), Verdict.ERROR, "does not fit"),
         (fault(file="userland/source", after="3"), Verdict.ERROR, "does not build"),
         (fault(caught_by="test_nothing"), Verdict.ERROR, "selects no test"),
