@@ -8,6 +8,7 @@ Once it was woken, it waits for the CPU.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from lab.trace.events import Event
 
@@ -57,6 +58,8 @@ REASONS: tuple[tuple[What, tuple[str, ...]], ...] = (
 )
 JOURNAL_THREAD = "kjournald2"
 COMMIT = "jbd2_journal_commit_transaction"
+# What is woken in one of these was not asleep, or it is not known what it did.
+AWAKE = (None, What.RUNS, What.CPU)
 
 
 def reason(stack: Sequence[str]) -> What:
@@ -90,45 +93,31 @@ class Span:
         return self.end_ns - self.begin_ns
 
 
-class Task:
-    """What one task does, as far as it is known."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._since = 0
-        self._what: What | None = None
-
-    @property
-    def _asleep(self) -> bool:
-        return self._what not in (None, What.RUNS, What.CPU)
-
-    def _becomes(self, now_ns: int, what: What | None) -> Iterator[Span]:
-        if self._what and now_ns > self._since:
-            yield Span(self._since, now_ns, self._what)
-        self._since, self._what = now_ns, what
-
-    def follow(self, event: Event) -> Iterator[Span]:
-        """The span that ends with the event, if one does."""
+def _changes(events: Sequence[Event], pid: int) -> Iterator[tuple[int, What | None]]:
+    """When a task begins to do something else, and what, as far as it is known; last the end."""
+    what: What | None = None
+    for event in events:
         if event.name == "sched_switch":
             fields = event.fields
-            if int(fields["next_pid"]) == self._pid:
-                yield from self._becomes(event.time_ns, What.RUNS)
-            elif int(fields["prev_pid"]) == self._pid:
-                yield from self._becomes(event.time_ns, left(fields["prev_state"], event.stack))
-        elif event.name == "sched_waking" and self._asleep and event.number("pid") == self._pid:
-            yield from self._becomes(event.time_ns, What.CPU)
-
-    def close(self, end_ns: int) -> Iterator[Span]:
-        """What it did last goes on until the recording ends."""
-        if self._what:
-            yield from self._becomes(end_ns, self._what)
+            if int(fields["next_pid"]) == pid:
+                what = What.RUNS
+            elif int(fields["prev_pid"]) == pid:
+                what = left(fields["prev_state"], event.stack)
+            else:
+                continue
+        elif event.name == "sched_waking" and what not in AWAKE and event.number("pid") == pid:
+            what = What.CPU
+        else:
+            continue
+        yield event.time_ns, what
+    if events:
+        yield events[-1].time_ns, None
 
 
 def spans(events: Sequence[Event], pid: int) -> list[Span]:
-    """All that a task did while it was recorded."""
-    task = Task(pid)
-    found = [span for event in events for span in task.follow(event)]
-    return [*found, *task.close(events[-1].time_ns)] if events else []
+    """All that a task did while it was recorded: what it did last goes on until the end."""
+    changes = pairwise(_changes(events, pid))
+    return [Span(begin, end, what) for (begin, what), (end, _) in changes if what and begin < end]
 
 
 def within(found: Iterable[Span], begin_ns: int, end_ns: int) -> Iterator[Span]:
