@@ -6,6 +6,8 @@ what was measured here.  The same numbers always give the same bytes.
 """
 
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,18 +57,22 @@ class Caption:
     here: str
 
 
+@contextmanager
+def empty(size: tuple[float, float], dpi: int = DPI, **more: Any) -> Iterator["Figure"]:
+    """A white figure, size in inches; what is drawn in it meanwhile has the house's style."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        yield Figure(figsize=size, dpi=dpi, facecolor="white", **more)
+
+
 class Sheet:
     """One figure in the making; draw on `axes`, then `save` it."""
 
     def __init__(self, caption: Caption) -> None:
         """Open an empty figure and write its caption."""
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        with mpl.rc_context(STYLE):
-            self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor="white")
-            FigureCanvasAgg(self._figure)
+        with empty(SIZE) as self._figure:
             self.axes: Axes = self._figure.add_axes((0.11, 0.3, 0.85, 0.555))
             self._write(caption)
 

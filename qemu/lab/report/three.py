@@ -9,7 +9,7 @@ from lab.paths import Paths
 from lab.report.charts import Chart, Line
 from lab.report.references import references
 from lab.report.results import Run, run
-from lab.report.sheet import DPI, INK, MUTED, STYLE, save
+from lab.report.sheet import INK, MUTED, empty, save
 from lab.report.tops import Top, beside, tops
 
 if TYPE_CHECKING:
@@ -84,17 +84,11 @@ def _source(runs: Mapping[str, Run], drawn: Sequence[Top]) -> str:
 
 def draw(paths: Paths) -> list[Path]:
     """Write PLOTS/three.png and .svg of the fullest results; nothing if there are none."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     runs = {name: run(paths, name) for name in references().documents}
     found = tops(runs, paths.results)
     if not any(map(_lines, found)):
         return []
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=SIZE, dpi=DPI, facecolor="white", layout="constrained")
-        FigureCanvasAgg(figure)
+    with empty(SIZE, layout="constrained") as figure:
         panels = figure.subplots(1, len(found))
         for axes, top in zip(panels, found, strict=True):
             _panel(axes, top)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.report.sheet import INK, MUTED, STYLE, save
+from lab.report.sheet import INK, MUTED, empty, save
 from lab.trace.waits import Span, What, sums
 
 if TYPE_CHECKING:
@@ -141,16 +141,11 @@ def used(timeline: Timeline) -> list[What]:
 
 def draw(timeline: Timeline, folder: Path, stem: str) -> list[Path]:
     """Write STEM.png and STEM.svg; the same spans always give the same bytes."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     heights = [len(side.lanes) for side in timeline.sides]
     inches = AROUND_IN + sum(heights) * LANE_IN + GAP_IN * len(heights)
-    with mpl.rc_context(STYLE):
-        figure: Any = Figure(figsize=(WIDTH_IN, inches), dpi=DPI, facecolor="white")
-        FigureCanvasAgg(figure)
+    with empty((WIDTH_IN, inches), DPI) as figure:
         grid = figure.add_gridspec(
             len(heights),
             height_ratios=heights,
