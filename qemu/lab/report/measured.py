@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What one run of an experiment measured, and the files that hold it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from lab.report.goals import Verdict
 from lab.report.records import Param, Record, Sample, samples_csv, to_csv, to_gobench, to_json
@@ -14,6 +15,11 @@ class RawTable:
 
     header: list[str]
     rows: list[list[Param]] = field(default_factory=list)
+
+
+def tabulate(raw: dict[str, RawTable], name: str, line: Mapping[str, Any]) -> None:
+    """Add a line, with its columns, to the table of a name."""
+    raw.setdefault(name, RawTable([*line])).rows.append([*line.values()])
 
 
 @dataclass

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lab.guest.result import BootResult
-from lab.report.measured import Measured, RawTable
+from lab.report.measured import Measured, RawTable, tabulate
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_results
-from lab.report.tables import tabulate
 from subjects.ipc.experiment import Cell
 from subjects.ipc.goals import NATIVE, REFERENCE
 

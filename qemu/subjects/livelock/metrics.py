@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from lab import LabError
 from lab.guest.result import BootResult
-from lab.report.measured import Measured, RawTable
+from lab.report.measured import Measured, RawTable, tabulate
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
-from lab.report.tables import tabulate
 from subjects.livelock.derived import derived
 from subjects.livelock.experiment import METRICS, PLACES, QUANTILES, Curve
 from subjects.livelock.output import PointRow

@@ -11,12 +11,11 @@ from typing import Any
 from lab import LabError
 from lab.guest.boot import Program
 from lab.guest.result import BootResult
-from lab.report.measured import Measured, RawTable
+from lab.report.measured import Measured, RawTable, tabulate
 from lab.report.records import Param, Sample
 from lab.report.rows import read_rows
 from lab.report.stats import rank_correlation
 from lab.report.summary import Statistic, summarise
-from lab.report.tables import tabulate
 from subjects.lottery import output
 from subjects.lottery.law import at_the_end, shares
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lab.guest.result import BootResult
-from lab.report.measured import Measured, RawTable
+from lab.report.measured import Measured, RawTable, tabulate
 from lab.report.records import Param, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
-from lab.report.tables import tabulate
 from subjects.udp import iperf
 from subjects.udp.experiment import OURS, QUANTILES, Cell
 

@@ -12,11 +12,10 @@ from typing import Any
 from lab import LabError
 from lab.guest.result import BootResult
 from lab.report.goals import find
-from lab.report.measured import Measured, RawTable
+from lab.report.measured import Measured, RawTable, tabulate
 from lab.report.records import Param, Record, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import Statistic, summarise
-from lab.report.tables import tabulate
 from subjects.wrais.applications import APP_MEAN, APPS, PAIRS
 from subjects.wrais.experiment import PGBENCH, SQLITE, STARTUPS, Cell
 from subjects.wrais.output import QUANTILES, PgbenchRow, ProbeRow, SqliteRow
