@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from lab.report.goals import Verdict
@@ -61,9 +62,7 @@ def differing(runs: Sequence[dict[str, str]]) -> list[str]:
 def first_difference(name: str, one: dict[str, str], two: dict[str, str]) -> str:
     """The first line in which two runs' file differs, in one line."""
     left, right = (run.get(name, "").splitlines() for run in (one, two))
-    length = max(len(left), len(right))
-    for index in range(length):
-        pair = [lines[index] if index < len(lines) else "(end)" for lines in (left, right)]
+    for number, pair in enumerate(zip_longest(left, right, fillvalue="(end)"), 1):
         if pair[0] != pair[1]:
-            return f"{name}:{index + 1}: {pair[0]!r} against {pair[1]!r}"
+            return f"{name}:{number}: {pair[0]!r} against {pair[1]!r}"
     return f"{name}: differs in its line ends"

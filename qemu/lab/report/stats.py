@@ -2,6 +2,7 @@
 """Small statistics over samples: spread and rank correlation."""
 
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 
@@ -13,17 +14,8 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 def ranks(values: Sequence[float]) -> list[float]:
     """Ranks from 1; equal values share the mean of their ranks."""
-    order = sorted(range(len(values)), key=lambda index: values[index])
-    result = [0.0] * len(values)
-    start = 0
-    while start < len(order):
-        stop = start
-        while stop < len(order) and values[order[stop]] == values[order[start]]:
-            stop += 1
-        for index in order[start:stop]:
-            result[index] = (start + 1 + stop) / 2
-        start = stop
-    return result
+    order = sorted(values)
+    return [(bisect_left(order, one) + 1 + bisect_right(order, one)) / 2 for one in values]
 
 
 def rank_correlation(left: Sequence[float], right: Sequence[float]) -> float:
