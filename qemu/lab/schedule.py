@@ -56,7 +56,7 @@ class Schedule:
         self.boots = tuple(boots)
         self._runner = runner
         self._lanes = lanes or lanes_here(self.boots)
-        self._results: dict[str, Future[BootResult]] = {}
+        self._results = {boot.name: Future[BootResult]() for boot in self.boots}
         self._lock = Lock()
         self._stopped = False
         self._once_more = once_more
@@ -72,7 +72,6 @@ class Schedule:
     def begin(self) -> None:
         """Start one lane, of several."""
         if self._lanes > 1 and not self._host:
-            self._make_results()
             self._start_lane(self._waiting_lanes.pop())
 
     def of(self, name: str) -> BootResult:
@@ -81,8 +80,8 @@ class Schedule:
 
     def finished(self) -> list[BootResult]:
         """What has a result by now, in the order of the boots."""
-        done = (self._results.get(boot.name) for boot in self.boots)
-        return [f.result() for f in done if f and f.done() and not f.exception()]
+        done = (future for future in self._results.values() if future.done())
+        return [future.result() for future in done if not future.exception()]
 
     def all(
         self,
@@ -106,15 +105,10 @@ class Schedule:
             self._stopped = True
         return [self.of(boot.name) for boot in self.boots]
 
-    def _make_results(self) -> None:
-        if not self._results:
-            self._results = {boot.name: Future() for boot in self.boots}
-
     def _started(self) -> dict[str, Future[BootResult]]:
         with self._lock:
             lanes, self._waiting_lanes = self._waiting_lanes, []
         if lanes:
-            self._make_results()
             Thread(target=self._start, args=(lanes,), daemon=True).start()
         return self._results
 
