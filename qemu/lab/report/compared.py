@@ -60,10 +60,6 @@ class Table:
     columns: list[Column]
 
 
-def _row(series: Series, record: Record) -> str:
-    return record.variant if series.by == "variant" else str(record.params.get(series.by, ""))
-
-
 def _is_quantile(series: Series) -> bool:
     names = (str(series.where.get(key, "")) for key in ("stat", "quantile"))
     return any(re.fullmatch(r"p\d+", name) for name in names)
@@ -90,7 +86,7 @@ def _cells(series: Series, records: Sequence[Record]) -> dict[str, Cell]:
     cells = {row: Cell(value) for row, value in printed.items()}
     found = find(records, series.metric, series.variant, **series.where) if series.metric else []
     for record in found:
-        row = _row(series, record)
+        row = record.named(series.by)
         # By mechanism only the rows of the document are shown; otherwise all rows are.
         if series.by != "variant" or row in printed:
             cells[row] = _cell(series, row, printed.get(row), record)

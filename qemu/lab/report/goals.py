@@ -204,9 +204,7 @@ def _divisor(goal: Goal, record: Record, records: Sequence[Record]) -> Record | 
 
 
 def _row(goal: Goal, record: Record, records: Sequence[Record]) -> Row | None:
-    name = ""
-    if goal.by:
-        name = record.variant if goal.by == "variant" else str(record.params.get(goal.by, ""))
+    name = record.named(goal.by)
     if goal.over is None and not goal.over_where:
         return Row(name, goal.scale * record.value, record.n >= goal.least_n)
     divisor = _divisor(goal, record, records)

@@ -122,6 +122,10 @@ class Record(_Keyed):
     n: int
     spread: Spread
 
+    def named(self, by: str) -> str:
+        """What tells it from others: its variant, or a parameter as text; empty without that."""
+        return self.variant if by == "variant" else str(self.params.get(by, ""))
+
     def as_json(self) -> dict[str, Any]:
         """The record as a JSON object: fields in the documented order, numbers tidied."""
         spread = {name: tidy(value) for name, value in sorted(_spreads(self.spread).items())}
