@@ -69,17 +69,14 @@ class Shown:
     peers: Sequence[str] = ()
 
 
-CHECK_FAILED = STATUS_FAILED
-"""Exit status of a tool whose own check failed: what it measured is there, and is judged."""
-
-
 def fault(result: BootResult) -> str | None:
     """Why a run is no measurement, or None: all that measures printed, and nothing complained."""
     measures = {program.name for program in result.boot.programs if program.what is not None}
     for text in (*result.errors, *map(str, result.splats)):
         return text
     for program in result.programs:
-        measured = program.status is Status.OK or program.code == CHECK_FAILED
+        # A tool whose own check failed has measured: that is judged by the goals.
+        measured = program.status is Status.OK or program.code == STATUS_FAILED
         if not measured or (program.name in measures and not program.output):
             return f"{program.name}: {program.status}: {program.reason or 'no output'}"
     return None
