@@ -78,7 +78,7 @@ class Seen:
         for goal in self.subject.goals:
             best = best_peer(goal, self.measured.records, self.subject.peers)
             if goal.name == verdict.name and best:
-                return f"{text}; best peer {best.name}: {best.text}"
+                return f"{text}; best peer {best}"
         return text
 
 

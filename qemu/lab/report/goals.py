@@ -278,25 +278,17 @@ def judge_all(goals: Sequence[Goal], records: Sequence[Record], whole: bool) -> 
     return [judge(goal, records, whole) for goal in goals]
 
 
-@dataclass(frozen=True)
-class Best:
-    """What the best of the others reached of a goal: who, and its worst row in the goal's form."""
-
-    name: str
-    text: str
-
-
-def best_peer(goal: Goal, records: Sequence[Record], peers: Collection[str]) -> Best | None:
-    """The best of the peers, variants by name; None if none of them was measured."""
-    found: list[tuple[float, Best]] = []
+def best_peer(goal: Goal, records: Sequence[Record], peers: Collection[str]) -> str | None:
+    """The best of the peers, variants by name, and its worst row; None if none was measured."""
+    worst: dict[str, float] = {}
     for name in peers:
-        if name == goal.variant or goal.variant is None:
-            continue
         values = [row.value for row in rows(replace(goal, variant=name), records)]
-        if values:
-            worst = max(values, key=goal.badness)
-            found.append((goal.badness(worst), Best(name, goal.text(worst))))
-    return min(found, key=lambda one: one[0])[1] if found else None
+        if values and goal.variant not in (None, name):
+            worst[name] = max(values, key=goal.badness)
+    if not worst:
+        return None
+    best = min(worst, key=lambda name: goal.badness(worst[name]))
+    return f"{best}: {goal.text(worst[best])}"
 
 
 def missed(verdicts: Sequence[Verdict]) -> list[str]:

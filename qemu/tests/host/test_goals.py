@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lab.report.goals import Best, Goal, best_peer, goals_json, goals_text, judge, missed
+from lab.report.goals import Goal, best_peer, goals_json, goals_text, judge, missed
 from lab.report.records import Param, Record
 
 
@@ -166,10 +166,10 @@ def test_a_figure_has_the_digits_that_show_its_verdict(
 
 def test_the_best_of_the_others() -> None:
     goal = of(variant="tree", where={"tasks": (2, 20)}, by="tasks", high=5, form=".0f")
-    assert best_peer(goal, RECORDS, ("list", "tree", "heap")) == Best("list", "100")
+    assert best_peer(goal, RECORDS, ("list", "tree", "heap")) == "list: 100"
     others = [*RECORDS, record("heap", 7.0, tasks=2), record("heap", 9.0, tasks=20)]
-    assert best_peer(goal, others, ("list", "heap")) == Best("heap", "9")
+    assert best_peer(goal, others, ("list", "heap")) == "heap: 9"
     growing = of(variant="tree", where={"tasks": 20}, over="list", low=2, form=".2f")
-    assert best_peer(growing, others, ("heap",)) == Best("heap", "0.09")
+    assert best_peer(growing, others, ("heap",)) == "heap: 0.09"
     assert best_peer(goal, RECORDS, ("heap",)) is None
     assert best_peer(of(high=1), RECORDS, ("list",)) is None
