@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lab import LabError
-from lab.experiment import FULL, QUICK, SCOPES, Experiment
+from lab.experiment import FULL, QUICK, Experiment
 from lab.guest.boot import Boot
 from lab.guest.machine import Files, Machine
 from lab.guest.result import BootResult
@@ -59,18 +59,14 @@ class Bench:
 
 def measure(bench: Bench, runner: Runner) -> tuple[Measured, list[dict[str, str]]]:
     """Run the experiment as often as asked for; the first run's numbers and all runs' files."""
-    first: Measured | None = None
-    runs: list[dict[str, str]] = []
+    found: list[tuple[Measured, dict[str, str]]] = []
     for number in range(1, bench.repeat + 1):
         label = f"bench {bench.experiment.name}"
         if bench.repeat > 1:
             label += f" run {number} of {bench.repeat}"
         measured = bench.experiment.evaluate(run_all(bench.boots(), runner, bench.workers, label))
-        first = first or measured
-        runs.append(measured.files(bench.stem))
-    if first is None:
-        raise LabError(f"repeat {bench.repeat}: must be 1 to {MAX_REPEAT}")
-    return first, runs
+        found.append((measured, measured.files(bench.stem)))
+    return found[0][0], [files for _, files in found]
 
 
 @dataclass
@@ -210,8 +206,6 @@ def make_bench(exp: str, scope: str, only: str | None, repeat: int, workers: int
     """A checked Bench.  Raises LabError (exit code 2) for an unknown name or a bad number."""
     experiment = lookup(exp)
     check_metric(experiment, only)
-    if scope not in SCOPES:
-        raise LabError(f"scope '{scope}': allowed are {', '.join(SCOPES)}")
     if not 1 <= repeat <= MAX_REPEAT:
         raise LabError(f"repeat {repeat}: must be 1 to {MAX_REPEAT}")
     most = 4 * (os.cpu_count() or 1)
