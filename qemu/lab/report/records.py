@@ -161,11 +161,6 @@ def to_json(records: Iterable[Record]) -> str:
     return f"[\n{lines}\n]\n" if lines else "[]\n"
 
 
-def write_json(path: Path, records: Iterable[Record]) -> None:
-    """Write the records to a file."""
-    write_text(path, to_json(records))
-
-
 def read_json(path: Path) -> list[Record]:
     """Read records.  Raises LabError (one line: file, record, field) if they are not valid."""
     try:
@@ -199,11 +194,6 @@ def to_csv(header: Sequence[str], rows: Iterable[Sequence[Param]]) -> str:
     return buffer.getvalue()
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Param]]) -> None:
-    """Write raw samples beside their records."""
-    write_text(path, to_csv(header, rows))
-
-
 def samples_csv(samples: Iterable[Sample]) -> str:
     """All samples as CSV text, sorted; a parameter that a metric does not have is empty."""
     ordered = sorted(samples, key=Sample.key)
@@ -218,7 +208,7 @@ def samples_csv(samples: Iterable[Sample]) -> str:
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    """Read raw samples as written by write_csv.  Raises LabError if the file is not there."""
+    """Read raw samples, the text of to_csv.  Raises LabError if the file is not there."""
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             return list(csv.DictReader(stream))

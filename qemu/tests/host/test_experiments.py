@@ -15,7 +15,7 @@ from lab.paths import Paths
 from lab.registry import EXPERIMENTS, names
 from lab.report.goals import Goal
 from lab.report.measured import Measured
-from lab.report.records import read_json, write_json
+from lab.report.records import read_json, write_text
 from tests.host.bounds import check
 from tests.host.recorded import TEXT, Recorded, Rows
 
@@ -92,7 +92,7 @@ def test_bench_writes_everything_the_same_each_time(name: str, tmp_path: Path) -
     records = read_json(paths.results / f"{bench.stem}.json")
     assert records
     nothing = tmp_path / "nothing"
-    write_json(nothing / "none.json", [])
+    write_text(nothing / "none.json", "[]\n")
     for table in bench.experiment.raw:
         header, rows, _ = (paths.results / f"{bench.stem}-{table}.csv").read_text().split("\n", 2)
         assert header and rows

@@ -9,7 +9,7 @@ from lab import LabError, figures
 from lab.paths import Paths
 from lab.report.goals import Verdict, goals_json
 from lab.report.quotes import quotes, renewed, table
-from lab.report.records import Record, write_json
+from lab.report.records import Record, write_text
 from lab.report.results import Run
 from tests.documents import FILES, TOP
 
@@ -103,7 +103,7 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     readme.write_text(old)
     other.write_text(untouched)
-    write_json(place.results / "lottery-quick.json", [])
+    write_text(place.results / "lottery-quick.json", "[]\n")
     (place.results / "lottery-quick-goals.json").write_text(goals_json(VERDICTS))
     assert figures.main(place, None, check=True) == 1
     assert readme.read_text() == old and "+| else" in capsys.readouterr().out

@@ -20,8 +20,7 @@ from lab.report.records import (
     to_csv,
     to_gobench,
     to_json,
-    write_csv,
-    write_json,
+    write_text,
 )
 
 SPREAD = {"sd": 1.5, "min": 510.0, "max": 514.0}
@@ -32,9 +31,10 @@ SAMPLE = Sample("lottery", "cycle_ns", "rbtree", {"tasks": 100}, 512.25, "ns", "
 def test_files_come_back_and_leave_no_scratch_file(tmp_path: Path) -> None:
     """Fields are in their documented order."""
     folder = tmp_path / "results"
-    write_json(folder / "one.json", [GOOD])
-    write_json(folder / "none.json", [])
-    write_csv(folder / "raw.csv", ["case", "wins"], [["10:1", 9], ["a,b", 1.5]])
+    write_text(folder / "one.json", to_json([GOOD]))
+    write_text(folder / "none.json", to_json([]))
+    raw = to_csv(["case", "wins"], [["10:1", 9], ["a,b", 1.5]])
+    write_text(folder / "raw.csv", raw)
     (item,) = json.loads((folder / "one.json").read_text())
     assert list(item) == [field.name for field in fields(Record)]
     assert read_json(folder / "one.json") == [GOOD]

@@ -11,7 +11,7 @@ from lab import LabError
 from lab.paths import Paths
 from lab.redraw import main
 from lab.report import page
-from lab.report.records import Record, read_csv, read_json, write_json
+from lab.report.records import Record, read_csv, read_json, to_json, write_text
 from subjects.lottery.figures import figure_1, figure_3
 from subjects.lottery.output import FairRow
 
@@ -96,7 +96,7 @@ def test_the_others_are_drawn_beside_results_without_curves(
 ) -> None:
     paths = Paths(top=tmp_path, out=tmp_path)
     floor = Record("lottery", "fair_floor_pct", "rbtree", {}, 5.0, "percent", 1, 0.0)
-    write_json(paths.results / "lottery.json", [floor])
+    write_text(paths.results / "lottery.json", to_json([floor]))
     with pytest.raises(LabError, match="holds nothing that can be drawn"):
         main(paths, "lottery")
     assert main(paths, None) == 0
