@@ -103,21 +103,26 @@ class References(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         raise LabError(f"{FILE.name}: figure '{figure}' has no column '{series}'")
 
 
-def _figure(row: dict[str, Any]) -> dict[str, Any]:
-    """Its document is what the id begins with; series have what is shared, their `where` adds."""
-    shared: dict[str, Any] = row.pop("shared", {})
-    series = [
-        {**shared, **own, "where": {**shared.get("where", {}), **own.get("where", {})}}
-        for own in row.get("series", ())
-    ]
-    return {**row, "document": str(row.get("id")).partition("-")[0], "series": series}
+def _added(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Both; what the other has counts, and their `where` add up."""
+    return {**one, **other, "where": {**one.get("where", {}), **other.get("where", {})}}
+
+
+def _figure(row: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
+    """A figure with what is common to its document, which its id begins with, and is shared."""
+    document = str(row.get("id")).partition("-")[0]
+    of_all = common.get(document, {})
+    whole = {**of_all, **row, "document": document}
+    shared = _added(of_all.get("shared", {}), whole.pop("shared", {}))
+    return {**whole, "series": [_added(shared, own) for own in whole.get("series", ())]}
 
 
 def parse(text: str) -> References:
     """The references of a TOML text.  Raises LabError that names what is wrong."""
     try:
         raw = tomllib.loads(text)
-        figures = [_figure(row) for row in raw.get("figures", ())]
+        common = raw.pop("common", {})
+        figures = [_figure(row, common) for row in raw.get("figures", ())]
         found = msgspec.convert({**raw, "figures": figures}, References)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise LabError(f"{FILE.name}: {error}") from None
