@@ -6,6 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -140,11 +141,8 @@ def run_all(
         forecast.end(boot)
         return result
 
-    try:
-        with progress.ticking():
-            return Schedule(boots, run_one, workers).all(progress.update)
-    finally:
-        progress.close()
+    with closing(progress), progress.ticking():
+        return Schedule(boots, run_one, workers).all(progress.update)
 
 
 def made_by(paths: Paths, bench: Bench) -> Provenance:

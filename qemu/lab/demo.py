@@ -12,6 +12,7 @@ import os
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,15 +176,12 @@ def main(paths: Paths, runner: Runner, workers: int, judged: bool = False) -> in
     done = run_all(boots, runner, workers, "demo", known_seconds(paths))
     remember_seconds(paths, done)
     results = {result.boot: result for result in done}
-    progress = Progress("demo, drawing", len(shown), "subjects")
     seen: list[Seen] = []
-    try:
+    with closing(Progress("demo, drawing", len(shown), "subjects")) as progress:
         for part in shown:
             ended = [results[boot] for boot in part.boots()]
             seen.append(Seen(part, *settle(paths, part, ended)))
             progress.update(len(seen))
-    finally:
-        progress.close()
     write_text(paths.results / TABLE, table(seen))
     three.draw(paths)
     report = page.write(paths, pictured=tuple(PICTURES))
