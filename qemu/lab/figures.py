@@ -7,6 +7,7 @@ document is touched, and no number of such a table is typed by hand.
 
 import argparse
 import difflib
+from functools import partial
 from pathlib import Path
 
 from lab import LabError
@@ -46,9 +47,7 @@ def main(paths: Paths, exp: str | None, check: bool) -> int:
         old = file.read_text(encoding="utf-8")
         document = str(file.relative_to(paths.top))
         try:
-            new, made = renewed(
-                old, document, lambda name, scope: measured(paths, exp, name, scope)
-            )
+            new, made = renewed(old, document, partial(measured, paths, exp))
         except LabError as error:
             raise LabError(f"{document}: {error}") from None
         count += len(made)

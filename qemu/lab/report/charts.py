@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,10 +52,6 @@ class Chart:
     y: str
     xscale: str
     yscale: str
-
-    def data(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
 
 
 def _scale(values: Sequence[float]) -> str:

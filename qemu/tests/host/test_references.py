@@ -79,7 +79,7 @@ def test_a_chart_has_each_number_and_no_word() -> None:
     lines = {line.name: line.points for line in chart.series}
     assert lines == {"s, theirs": [{"x": 8, "y": 4}], "s, ours": [{"x": 8, "y": 8}]}
     assert comparison(table(FIGURE, []), "r", "u") is not None
-    assert chart.data()["series"][0]["theirs"] is True
+    assert chart.series[0].theirs is True
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ def policy(style: str, scripts: Sequence[str]) -> str:
 
 def _json(charts: dict[str, Chart]) -> str:
     """No text in it can end its element."""
-    data = {name: chart.data() for name, chart in charts.items()}
+    data = {name: asdict(chart) for name, chart in charts.items()}
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
