@@ -87,14 +87,6 @@ def _given(name: str, text: str) -> Path:
     return path
 
 
-def _both(a: str, b: str) -> tuple[Path, Path]:
-    one, other = _given("A", a), _given("B", b)
-    if one.is_dir() != other.is_dir():
-        file = one if other.is_dir() else other
-        raise LabError(f"{file} is a file, and the other is a directory: {EXPECTED}")
-    return one, other
-
-
 def register(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "compare two directories of results through benchstat, or two runs of ipclat or of "
@@ -105,4 +97,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def verb(args: argparse.Namespace) -> int:
-    return main(*_both(args.a, args.b))
+    one, other = _given("A", args.a), _given("B", args.b)
+    if one.is_dir() != other.is_dir():
+        file = one if other.is_dir() else other
+        raise LabError(f"{file} is a file, and the other is a directory: {EXPECTED}")
+    return main(one, other)
