@@ -4,7 +4,7 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +20,7 @@ KERNELS = ("guest", "debug", "torture", *MATRIX)
 TIERS = ("gate", "long")
 DEBUG_MEM_MB = 3072
 KMEMLEAK_TIMEOUT_S = 300
+INSIDE_TIMEOUT_S = 120
 
 LAB = Path(__file__).resolve().parent
 IN_GUEST = "lab/scenarios"
@@ -30,23 +31,17 @@ _FIELD = re.compile(r"^# (Name|What|Needs|Time|Debug|Timed): +(.+)$")
 _REQUIRED = ("Name", "What", "Needs")
 
 
-def machine_for(kernel: str, machine: Machine | None = None) -> Machine:
+def machine_for(kernel: str, machine: Machine) -> Machine:
     """The machine with that kernel and the room that it needs."""
-    machine = replace(machine or Machine(), kernel=kernel)
+    machine = replace(machine, kernel=kernel)
     checked_mb = max(DEBUG_MEM_MB, 2 * machine.mem_mb)
     return replace(machine, mem_mb=checked_mb) if kernel in CHECKED else machine
 
 
-def shell(name: str, command: str, timeout_s: int = 30) -> Program:
-    """One command line for the shell of the root image."""
-    return Program(name, ("sh", "-c", command), timeout_s)
-
-
-def inside(name: str, *args: str, timeout_s: int = 120, short: Sequence[str] = ()) -> Program:
-    """The tests of qemu/inside/NAME.py, with what else is there; short are more arguments."""
-    module = name.replace("-", "_")
-    argv = python.command(module, "--ktap", *args)
-    return with_python(Program(name, argv, timeout_s, short=(*argv, *short) if short else None))
+def inside(name: str, *args: str) -> Program:
+    """The tests of qemu/inside/NAME.py, with what else is there."""
+    argv = python.command(name.replace("-", "_"), "--ktap", *args)
+    return with_python(Program(name, argv, INSIDE_TIMEOUT_S))
 
 
 def with_python(program: Program) -> Program:
