@@ -23,14 +23,7 @@ from lab.host.progress import Progress, duration
 from lab.paths import Paths
 from lab.registry import EXPERIMENTS, PEERS, PICTURES, SHOWN
 from lab.report import page, three
-from lab.report.goals import (
-    NOT_MEASURED,
-    Verdict,
-    best_peer,
-    counted,
-    goals_text,
-    missed,
-)
+from lab.report.goals import NOT_MEASURED, Verdict, best_peer, counted, goals_text, missed
 from lab.report.measured import Measured
 from lab.report.records import write_text
 from lab.schedule import Runner

@@ -38,14 +38,6 @@ RULES = "|=-+"
 
 
 @dataclass(frozen=True)
-class Axis:
-    """Values of a parameter, and what the table calls them."""
-
-    name: str
-    labels: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class Quote:
     """A mark: lines [first, table) of a document; its table, if there is one, ends before `end`."""
 
@@ -66,12 +58,13 @@ def _pairs(text: str) -> dict[str, str]:
     return found
 
 
-def _axis(quote: Quote, key: str) -> Axis:
+def _axis(quote: Quote, key: str) -> tuple[str, dict[str, str]]:
+    """A parameter, and what the table calls its values."""
     name, colon, values = quote.words.get(key, "").partition(":")
     labels = _pairs(values)
     if not colon or not labels:
         raise LabError(f"line {quote.first + 1}: {key}: must be 'NAME: VALUE; VALUE = LABEL'")
-    return Axis(name.strip(), labels)
+    return name.strip(), labels
 
 
 def _words(lines: Sequence[str], first: int, last: int) -> dict[str, str]:
@@ -160,20 +153,17 @@ def _cell(quote: Quote, found: Sequence[Record], place: str) -> str:
 
 def _pivot(quote: Quote, records: Sequence[Record]) -> tuple[Sequence[str], list[list[str]]]:
     """Records over two of their parameters."""
-    down, across = _axis(quote, "rows"), _axis(quote, "columns")
+    (down, rows), (across, columns) = _axis(quote, "rows"), _axis(quote, "columns")
     fixed = _pairs(quote.words.get("where", ""))
     named = [(_names(record), record) for record in records]
 
     def cell(row: str, column: str) -> str:
-        wanted = {**fixed, down.name: row, across.name: column}
+        wanted = {**fixed, down: row, across: column}
         found = [r for names, r in named if wanted.items() <= names.items()]
         return _cell(quote, found, f"{row}, {column}")
 
-    rows = [
-        [label, *(cell(row, column) for column in across.labels)]
-        for row, label in down.labels.items()
-    ]
-    return [down.name, *across.labels.values()], rows
+    cells = [[label, *(cell(row, column) for column in columns)] for row, label in rows.items()]
+    return [down, *columns.values()], cells
 
 
 def table(quote: Quote, run: Run, document: str) -> list[str]:
