@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.report.document import Document, Result, read_document
-from lab.report.sheet import MUTED, Caption, Sheet
+from lab.report.sheet import MUTED, Sheet
 
 COLOURS = ("#2b6cb0", "#c0392b", "#1e8449", "#d68910", "#6c3483", "#117a8b")
 DASHES = ("-", "--", "-.", ":")
@@ -102,7 +102,7 @@ def sheet_of(documents: Sequence[tuple[str, Document]]) -> Sheet:
     tools = sorted({document.tool for _, document in documents})
     first = documents[0][1]
     where = f"{first.host}, {first.cpu_model}, Linux {first.kernel}, {first.time}"
-    sheet = Sheet(Caption(", ".join(tools), where, "", ""))
+    sheet = Sheet(", ".join(tools), where)
     if all(item.tail()[0] for item in items):
         _draw_tails(sheet, items)
     else:

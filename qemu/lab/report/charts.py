@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lab.report.compared import Column, Table
-from lab.report.sheet import INK, Caption, Sheet
+from lab.report.sheet import INK, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +111,7 @@ class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def sheet(self, **words: object) -> Sheet:
         """The figure without its data."""
         texts = (self.title, self.subtitle, self.reference, self.here)
-        sheet = Sheet(Caption(*(text.format(**words) for text in texts)))
+        sheet = Sheet(*(text.format(**words) for text in texts))
         sheet.axes.set(**self.axes)
         return sheet
 

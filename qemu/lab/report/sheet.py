@@ -8,7 +8,6 @@ what was measured here.  The same numbers always give the same bytes.
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,16 +46,6 @@ STYLE: Any = {
 """The salt makes the ids in an SVG repeatable; paths make it independent of fonts."""
 
 
-@dataclass(frozen=True)
-class Caption:
-    """Words around the axes: a title, its one-line explanation, and both findings, if any."""
-
-    title: str
-    subtitle: str
-    reference: str
-    here: str
-
-
 @contextmanager
 def empty(size: tuple[float, float], dpi: int = DPI, **more: Any) -> Iterator["Figure"]:
     """A white figure, size in inches; what is drawn in it meanwhile has the house's style."""
@@ -70,22 +59,18 @@ def empty(size: tuple[float, float], dpi: int = DPI, **more: Any) -> Iterator["F
 class Sheet:
     """One figure in the making; draw on `axes`, then `save` it."""
 
-    def __init__(self, caption: Caption) -> None:
-        """Open an empty figure and write its caption."""
+    def __init__(self, title: str, subtitle: str, reference: str = "", here: str = "") -> None:
+        """Open it: a title and its one-line explanation above the axes, both findings below."""
+        columns = ((0.04, "Reference", reference), (0.52, "Measured here", here))
         with empty(SIZE) as self._figure:
             self.axes: Axes = self._figure.add_axes((0.11, 0.3, 0.85, 0.555))
-            self._write(caption)
-
-    def _write(self, caption: Caption) -> None:
-        """Title above the axes, the two findings side by side below them."""
-        text = self._figure.text
-        text(0.04, 0.955, caption.title, fontsize=13, fontweight="bold", va="center")
-        text(0.04, 0.91, caption.subtitle, fontsize=9.5, color=MUTED, va="center")
-        columns = ((0.04, "Reference", caption.reference), (0.52, "Measured here", caption.here))
-        for left, head, body in (column for column in columns if column[2]):
-            text(left, 0.168, head, fontsize=9.5, fontweight="bold", va="center")
-            wrapped = textwrap.fill(body, WRAP)
-            text(left, 0.143, wrapped, fontsize=8.5, va="top", linespacing=1.35)
+            text = self._figure.text
+            text(0.04, 0.955, title, fontsize=13, fontweight="bold", va="center")
+            text(0.04, 0.91, subtitle, fontsize=9.5, color=MUTED, va="center")
+            for left, head, body in (column for column in columns if column[2]):
+                text(left, 0.168, head, fontsize=9.5, fontweight="bold", va="center")
+                wrapped = textwrap.fill(body, WRAP)
+                text(left, 0.143, wrapped, fontsize=8.5, va="top", linespacing=1.35)
 
     def legend(self) -> None:
         """Name the curves in the upper left corner, without a frame."""
