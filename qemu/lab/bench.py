@@ -206,9 +206,6 @@ def make_bench(exp: str, scope: str, only: str | None, repeat: int, workers: int
     check_metric(experiment, only)
     if not 1 <= repeat <= MAX_REPEAT:
         raise LabError(f"repeat {repeat}: must be 1 to {MAX_REPEAT}")
-    most = 4 * (os.cpu_count() or 1)
-    if not 1 <= workers <= most:
-        raise LabError(f"jobs {workers}: must be 1 to {most}")
     return Bench(experiment, scope, only, repeat, workers)
 
 
@@ -220,12 +217,20 @@ def whole(name: str, text: str) -> int:
         raise LabError(f"{name} '{text}': must be a whole number") from None
 
 
+def _jobs(text: str) -> int:
+    """Guests at a time.  Raises LabError for a number that is no sensible one."""
+    jobs, most = whole("jobs", text), 4 * (os.cpu_count() or 1)
+    if not 1 <= jobs <= most:
+        raise LabError(f"jobs {jobs}: must be 1 to {most}")
+    return jobs
+
+
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """The --jobs option: guests at a time."""
     parser.add_argument(
         "--jobs",
         metavar="N",
-        type=lambda text: whole("jobs", text),
+        type=_jobs,
         default=os.cpu_count() or 1,
         help="guests that run at a time (default: one a host CPU); changes no figure",
     )

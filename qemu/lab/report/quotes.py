@@ -93,6 +93,8 @@ def _mark_end(lines: Sequence[str], at: int, match: re.Match[str]) -> tuple[int,
         lines[end].strip() != "-->" if is_open else lines[end].startswith(" ")
     ):
         end += 1
+    if is_open and end == len(lines):
+        raise LabError(f"line {at + 1}: the mark has no end: '-->' in a line of its own")
     return end, end + is_open
 
 

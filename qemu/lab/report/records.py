@@ -26,6 +26,9 @@ Spread = float | Mapping[str, float]
 SIGNIFICANT = 6
 """Digits kept of a value: more than any experiment can tell apart."""
 
+TIMES = ("cycles", "ns", "us", "ms", "s")
+"""Units of times."""
+
 _GO_UNSAFE = re.compile(r"[\s/=]")
 
 
@@ -216,19 +219,14 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         raise LabError(f"{path}: {error.strerror}") from error
 
 
-def to_gobench(samples: Iterable[Sample], higher_better: Iterable[str] = ()) -> str:
+def to_gobench(samples: Iterable[Sample]) -> str:
     """The samples in the Go benchmark format, one line each, for benchstat.
 
-    `higher_better` names the metrics where more is better; benchstat takes the
-    others as better when lower.
+    Of two times the lower one is better; nothing is said of other units.
     """
     ordered = sorted(samples, key=Sample.key)
-    higher = frozenset(higher_better)
-    units = {_go_unit(sample): sample.metric in higher for sample in ordered}
-    lines = [
-        f"Unit {unit} better={'higher' if more else 'lower'}"
-        for unit, more in sorted(units.items())
-    ]
+    times = {_go_unit(sample) for sample in ordered if sample.unit in TIMES}
+    lines = [f"Unit {unit} better=lower" for unit in sorted(times)]
     for sample in ordered:
         parts = [f"Benchmark{sample.experiment.title().replace('_', '')}"]
         parts.append(f"variant={sample.variant}")

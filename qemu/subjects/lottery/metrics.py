@@ -23,13 +23,6 @@ NAME = "lottery"
 OPERATIONS = ("enqueue", "dequeue", "draw")
 
 
-RAW = (
-    *("scale", "share", "pipe", "floor", "fair", "smp", "montecarlo", "viewers", "server"),
-    *("hackbench", "cyclictest"),
-)
-"""Names of the raw tables."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Run:
     """A program that has run."""
@@ -246,6 +239,9 @@ KINDS: dict[str, tuple[type[Any], Callable[[Run, Any], Iterable[Sample]]]] = {
     "cyclictest": (output.CyclictestRow, _cyclictest),
 }
 """The rows of each kind of program, and what is made of them."""
+
+RAW = tuple(sorted({cls.TOOL.removeprefix(f"{NAME}-") for cls, _ in KINDS.values()}))
+"""Names of the raw tables."""
 
 
 def _rows(run: Run, cls: type[Any]) -> Sequence[Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
+from lab.__main__ import parse
 from lab.bench import make_bench
 from lab.campaign import seconds
 from lab.flood import Flood
@@ -165,7 +166,11 @@ TRUE = program("true")
         ),
         (lambda: make_bench("lottery", "full", None, 0, 1), "repeat 0: must be 1 to 10"),
         (lambda: make_bench("lottery", "full", None, 11, 1), "repeat 11: must be 1 to 10"),
-        (lambda: make_bench("lottery", "full", None, 1, 0), "jobs 0: must be 1 to "),
+        *(
+            (lambda verb=verb, jobs=jobs: parse([verb, "--jobs", jobs]), f"jobs {jobs}: must be 1 ")
+            for verb in ("bench", "demo")
+            for jobs in ("0", "-1", "1000000")
+        ),
         *(
             (lambda text=text: seconds(text), f"BUDGET '{text}': must be a whole number of s, m")
             for text in ("", "30", "0m", "-1m", "1.5h", "m", "30 m", "1d")

@@ -38,7 +38,7 @@ def test_all_that_there_is_is_measured(name: str) -> None:
     assert len(units) == len(dict(units))
     assert {*experiment.metrics} <= {*dict(units)}
     assert all(table.rows for table in found.raw.values())
-    assert {*experiment.raw} <= {*found.raw}
+    assert {*experiment.raw} == {*found.raw}
     judged = experiment.judge(found.records, True)
     assert [v.name for v in judged] == [goal.name for goal in GOALS[name]]
     assert len({v.name for v in judged}) == len(judged)

@@ -90,6 +90,8 @@ def test_a_mark_that_is_not_right(old: str, new: str, said: str) -> None:
     text = PIVOT.replace(old, new).replace("      both\n", "")
     with pytest.raises(LabError, match=said.replace("(", r"\(")):
         renewed(text, PAGE, of)
+    with pytest.raises(LabError, match="line 1: the mark has no end"):
+        renewed("<!-- figures: toy full\nrows: variant: new\n", "README.md", of)
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -121,11 +121,10 @@ def test_samples_csv_has_a_column_for_every_parameter() -> None:
     )
 
 
-def test_gobench_has_one_line_a_sample_and_the_better_direction() -> None:
+def test_gobench_has_one_line_a_sample_and_the_better_time() -> None:
     more = replace(SAMPLE, metric="rounds", unit="rounds", params={"mode": "a b/c"}, value=7.0)
-    assert to_gobench([SAMPLE, replace(SAMPLE, value=500.0), more], higher_better=["rounds"]) == (
+    assert to_gobench([SAMPLE, replace(SAMPLE, value=500.0), more]) == (
         "Unit cycle-ns better=lower\n"
-        "Unit rounds-rounds better=higher\n"
         "BenchmarkLottery/variant=rbtree/tasks=100 1 512.25 cycle-ns\n"
         "BenchmarkLottery/variant=rbtree/tasks=100 1 500 cycle-ns\n"
         "BenchmarkLottery/variant=rbtree/mode=a_b_c 1 7 rounds-rounds\n"
