@@ -11,10 +11,9 @@ from lab.report.charts import figures_of, lines, marks, note, plain_numbers, sav
 from lab.report.goals import find, value
 from lab.report.records import Record, read_csv, read_json
 from lab.report.sheet import MUTED, Sheet
-from subjects.livelock import governed
 from subjects.livelock import variants as v
-from subjects.livelock.derived import curve, flatness, loss_free, lost
-from subjects.livelock.experiment import CONSTANT
+from subjects.livelock.derived import curve, flatness, loss_free, over_threads, point, trade
+from subjects.livelock.experiment import FLOOD_PPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +25,6 @@ LOOKS = {
 }
 STUDENT_PORTS = 3
 """As many cards as the reference had."""
-LIMIT_PPS = 60000
 LATENCY_PPS = (20000, 16000, 6000)
 """Rates whose latencies are drawn: the first one that was measured."""
 METRICS = {
@@ -45,12 +43,7 @@ Curves = Mapping[str, Mapping[int, float]]
 
 def _curves(records: Sequence[Record], metric: str, ports: int) -> Curves:
     """The variants of which more than one rate was measured."""
-    found = {
-        name: lost(records, name, ports)
-        if metric == "lost_pps"
-        else curve(records, metric, name, ports)
-        for name in LOOKS
-    }
+    found = {name: curve(records, metric, name, ports) for name in LOOKS}
     return {name: points for name, points in found.items() if len(points) > 1}
 
 
@@ -88,12 +81,12 @@ def _flat_words(records: Sequence[Record], ports: int) -> str:
 def _words(records: Sequence[Record], curves: Curves, metric: str, ports: int) -> dict[str, str]:
     """What captions say of what was measured."""
     named = (v.E1000, v.INTERRUPT, v.POLL, v.THREADED, v.HYBRID)
-    said = _said(records, metric, named, governed.point(ports, LIMIT_PPS), "{:,.0f}")
+    said = _said(records, metric, named, point(ports, FLOOD_PPS), "{:,.0f}")
     free = {v.LABELS[name]: loss_free(records, name, ports) for name in curves}
     costs = [record.value for record in find(records, "source_pct", ports=ports)] or [0.0]
     return {
         "what": _what(ports),
-        "at": f"at {LIMIT_PPS // 1000}k: " + "; ".join(said) if said else "",
+        "at": f"at {FLOOD_PPS // 1000}k: " + "; ".join(said) if said else "",
         "flat": _flat_words(records, ports),
         "free": "; ".join(f"{label} {rate:,}" for label, rate in free.items() if rate),
         "source": f"{min(costs):.0f} to {max(costs):.0f}",
@@ -131,11 +124,10 @@ def _distribution(
     rows: Sequence[Mapping[str, str]], variant: str, ports: int, rate: int
 ) -> dict[float, float]:
     """Share of frames by the upper end of their bucket in us, added up."""
-    key = {"variant": variant, "ports": str(ports), "offered_pps": str(rate)}
-    key |= {"rate_function": CONSTANT, "mitigation": "off"}
+    key = {"variant": variant, **point(ports, rate)}
     frames: dict[int, int] = {}
     for row in rows:
-        if all(row[name] == text for name, text in key.items()):
+        if all(row[name] == str(wanted) for name, wanted in key.items()):
             bound = int(row["from_ns"])
             frames[bound] = frames.get(bound, 0) + int(row["frames"])
     total = sum(frames.values())
@@ -158,7 +150,7 @@ def figure_latency(
             break
     else:
         return None
-    key = {**governed.point(ports, rate), "quantile": "p50"}
+    key = {**point(ports, rate), "quantile": "p50"}
     said = _said(records, "latency_us", (v.INTERRUPT, v.HYBRID, v.THREADED), key, "{:.0f} us")
     medians = ", ".join(said) or "not measured"
     sheet = DRAWN.figures["latency"].sheet(what=_what(ports), rate=rate, medians=medians)
@@ -168,34 +160,21 @@ def figure_latency(
     return sheet
 
 
-def _trades(records: Sequence[Record], ports: int, rate: int) -> dict[str, tuple[float, float]]:
-    """What each variant makes of an overload: CPU left to others and frames received."""
-    points: dict[str, tuple[float, float]] = {}
-    for name in (*LOOKS, *(variant.name for variant in v.GOVERNOR_LIMITED)):
-        share = value(records, "user_share_pct", name, **governed.point(ports, rate))
-        goodput = value(records, "goodput_pps", name, **governed.point(ports, rate))
-        if share is not None and goodput is not None:
-            points[name] = (share, goodput)
-    return points
-
-
 def figure_limit(records: Sequence[Record], ports: int) -> Sheet | None:
     """Goodput against what is left of the CPU, as the limit moves."""
-    points = _trades(records, ports, LIMIT_PPS)
-    limits = {
-        variant: points[variant.name] for variant in v.GOVERNOR_LIMITED if variant.name in points
-    }
+    key = point(ports, FLOOD_PPS)
+    limits = {of: spot for of in v.GOVERNOR_LIMITED if (spot := trade(records, of.name, key))}
     if len(limits) < 2:
         return None
-    both = governed.over_threads(records, governed.point(ports, LIMIT_PPS))
-    sheet = DRAWN.figures["limit"].sheet(rate=LIMIT_PPS, over=both[0] if both else 0)
+    both = over_threads(records, key)
+    sheet = DRAWN.figures["limit"].sheet(rate=FLOOD_PPS, over=both[0] if both else 0)
     axes = sheet.axes
     axes.plot(
         *zip(*limits.values(), strict=True), color=LOOKS[v.GOVERNOR.name]["color"], marker="o"
     )
     for number, (variant, place) in enumerate(limits.items()):
         note(axes, f"{variant.limit_pct} %", place, (-26, -12) if number % 2 else (5, 5))
-    marks(axes, {name: points[name] for name in LOOKS if name in points}, LOOKS)
+    marks(axes, {name: spot for name in LOOKS if (spot := trade(records, name, key))}, LOOKS)
     axes.set(xlim=(-1, None), ylim=(0, None))
     axes.yaxis.set_major_formatter(_thousands)
     _legend(axes)

@@ -7,10 +7,9 @@ from lab.experiment import Shown
 from lab.report.goals import value
 from lab.report.measured import Measured
 from subjects.livelock import variants
+from subjects.livelock.derived import point
+from subjects.livelock.experiment import FLOOD_PPS
 from subjects.livelock.goals import GOALS
-from subjects.livelock.governed import point
-
-FLOOD_PPS = 60000
 
 
 def _told(measured: Measured) -> str | None:

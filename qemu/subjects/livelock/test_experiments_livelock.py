@@ -10,7 +10,7 @@ import pytest
 from lab import LabError
 from lab.report.goals import find, judge
 from lab.report.records import Param, Record
-from subjects.livelock import derived, experiment, governed
+from subjects.livelock import derived, experiment
 from subjects.livelock import variants as v
 from subjects.livelock.experiment import Curve
 from subjects.livelock.goals import GOALS
@@ -18,7 +18,7 @@ from subjects.livelock.metrics import best, evaluate
 from tests.host.recorded import printed, printing
 
 CURVE = Curve(v.HYBRID, 1, experiment.CONSTANT, "off", (2000, 60000))
-KEY = governed.point(1, 60000)
+KEY = derived.point(1, 60000)
 
 
 def words(curve: Curve) -> str:
@@ -38,7 +38,7 @@ def records_of(
 def record(
     metric: str, variant: str, rate: int, number: float, n: int = 1, **more: Param
 ) -> Record:
-    key = {**governed.point(1, rate), **more}
+    key = {**derived.point(1, rate), **more}
     return Record("livelock", metric, variant, key, number, "x", n, 0.0)
 
 
@@ -219,7 +219,7 @@ def test_the_loss_free_rate_ends_at_the_first_loss() -> None:
 
 @pytest.mark.parametrize(("x", "y"), [(1, 10), (2, 10), (3, 20), (4, 30), (9, 30)])
 def test_the_line_through_the_limits(x: float, y: float) -> None:
-    assert governed.at([(4, 30), (2, 10)], x) == y
+    assert derived.at([(4, 30), (2, 10)], x) == y
 
 
 def test_threads_are_held_against_the_line_of_the_governor() -> None:
@@ -230,11 +230,11 @@ def test_threads_are_held_against_the_line_of_the_governor() -> None:
     ours = [*flood("e1000-governor", 24000, 15), *flood("e1000-governor-limit40", 20000, 25)]
     threads = [*flood("e1000-threaded", 20000, 20), *flood("e1000-threaded-nogro", 21000, 20)]
     niced = flood("e1000-threaded-nogro-nice2", 22000, 20)
-    assert governed.over_threads([*ours, *threads], KEY) == pytest.approx((22000 / 21000, 2.5))
-    found = governed.over_threads([*ours, *niced], KEY, peers=[v.niced(2)])
+    assert derived.over_threads([*ours, *threads], KEY) == pytest.approx((22000 / 21000, 2.5))
+    found = derived.over_threads([*ours, *niced], KEY, peers=[v.niced(2)])
     assert found == pytest.approx((1.0, 0.0))
-    assert governed.over_threads([*ours, *threads[:2]], KEY) is None
-    assert governed.over_threads(threads, KEY) is None
+    assert derived.over_threads([*ours, *threads[:2]], KEY) is None
+    assert derived.over_threads(threads, KEY) is None
 
 
 def test_other_ratios_of_the_governor() -> None:
