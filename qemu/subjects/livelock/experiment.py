@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
@@ -150,20 +151,10 @@ class Curves:
     turns: int = 1
 
     def curves(self) -> Iterator[Curve]:
-        for ports in self.ports:
-            for function in self.functions:
-                for mitigation in self.mitigations:
-                    for variant in self.variants:
-                        yield Curve(
-                            variant,
-                            ports,
-                            function,
-                            mitigation,
-                            self.rates,
-                            self.duration_ms,
-                            self.frames,
-                            self.turns,
-                        )
+        of = product(self.ports, self.functions, self.mitigations, self.variants)
+        for ports, function, mitigation, variant in of:
+            key = (variant, ports, function, mitigation)
+            yield Curve(*key, self.rates, self.duration_ms, self.frames, self.turns)
 
 
 Scope = tuple[Curves, ...]
