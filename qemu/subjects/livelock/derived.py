@@ -203,11 +203,12 @@ def _found(records: Sequence[Record]) -> Iterator[Found]:
             at_rate: dict[str, Param] = {"offered_pps": rate}
             yield ("governed_beside_ratio", variant.name, ratio(beside, alone), at_rate, 1)
     for limit in LIMITS:
+        name = v.limited(v.GOVERNOR, limit).name
         for rate in OVERLOAD:
-            part = receiving(records, v.governed(limit).name, point(1, rate))
+            part = receiving(records, name, point(1, rate))
             off = None if part is None else abs(part - limit)
             where: dict[str, Param] = {"limit": limit, "offered_pps": rate}
-            yield ("governed_limit_points", v.governed(limit).name, off, where, 1)
+            yield ("governed_limit_points", name, off, where, 1)
     yield from _costs(records)
 
 

@@ -63,7 +63,7 @@ def test_guests_have_cards_and_no_disk_and_are_never_idle() -> None:
         ({}, "--set nll/mode=napi"),
         ({"variant": v.THREADED}, "--set nll/mode=napi --set threaded=1"),
         ({"variant": v.E1000}, "--driver e1000 --set threaded=0 "),
-        ({"variant": v.limited(40)}, "--set governor/limit=40"),
+        ({"variant": v.limited(v.HYBRID, 40)}, "--set governor/limit=40"),
         ({"variant": v.niced(2)}, "--nice 2 --set threaded=1"),
         ({"variant": v.BUSY}, "--busy-poll 50"),
         ({"variant": v.VIRTIOS.threads[0]}, "--driver virtio_net --no-gro --set threaded=1"),

@@ -53,19 +53,19 @@ MODEL_OF = {IN_TREE_82574L: "e1000e", VIRTIO: MODEL_VIRTIO}
 
 # What may be set of a device outlives a run, so each says it.
 OFF = ("governor/mode=off", "napi_defer_hard_irqs=0", "gro_flush_timeout=0")
-AUTO = ("threaded=0", "governor/mode=auto", *OFF[1:])
+AUTO = ("threaded=0", "governor/mode=auto", *OFF[1:], "governor/limit=50")
 
 
-def _ours(name: str, label: str, mode: str, *sets: str, limit_pct: int | None = None) -> Variant:
+def _ours(name: str, label: str, mode: str, *sets: str) -> Variant:
     """Our driver without GRO."""
-    return Variant(name, label, OURS, (f"nll/mode={mode}", *sets), limit_pct, gro=False)
+    return Variant(name, label, OURS, (f"nll/mode={mode}", *sets), gro=False)
 
 
 INTERRUPT = _ours("interrupt", "interrupts", "interrupt", "threaded=0", *OFF)
 POLL = _ours("poll", "polling", "poll", "threaded=0", *OFF)
 NAPI = _ours("napi", "NAPI", "napi", "threaded=0", *OFF)
 THREADED = _ours("napi-threaded", "threaded NAPI", "napi", "threaded=1", *OFF)
-HYBRID = _ours("hybrid", "hybrid", "napi", *AUTO, "governor/limit=50")
+HYBRID = _ours("hybrid", "hybrid", "napi", *AUTO)
 E1000 = Variant("e1000", "e1000, NAPI", IN_TREE, ("threaded=0",))
 E1000_THREADED = Variant("e1000-threaded", "e1000, threaded NAPI", IN_TREE, ("threaded=1",))
 
@@ -73,47 +73,37 @@ ALL = (INTERRUPT, POLL, NAPI, THREADED, HYBRID, E1000, E1000_THREADED)
 THREADS = (THREADED, E1000_THREADED)
 
 
-def limited(limit_pct: int) -> Variant:
-    """The hybrid with a limit of its own."""
-    name, label = f"hybrid-limit{limit_pct}", f"hybrid, limit {limit_pct} %"
-    return _ours(name, label, "napi", *AUTO, f"governor/limit={limit_pct}", limit_pct=limit_pct)
+def limited(of: Variant, limit_pct: int) -> Variant:
+    """One with the governor, and a limit of its own: the last of what it sets."""
+    return replace(
+        of,
+        name=f"{of.name}-limit{limit_pct}",
+        label=f"{of.label}, limit {limit_pct} %",
+        sets=(*of.sets[:-1], f"governor/limit={limit_pct}"),
+        limit_pct=limit_pct,
+    )
 
 
-LIMITED = tuple(limited(limit) for limit in (40, 45))
+LIMITED = tuple(limited(HYBRID, limit) for limit in (40, 45))
 
 
-def _in_tree(
-    name: str, label: str, *sets: str, driver: str = IN_TREE, limit_pct: int | None = None
-) -> Variant:
+def _in_tree(driver: str, name: str, label: str, *sets: str) -> Variant:
     """An in-tree driver without GRO."""
-    return Variant(f"{driver}-{name}", f"{driver}, {label}", driver, sets, limit_pct, gro=False)
+    return Variant(f"{driver}-{name}", f"{driver}, {label}", driver, sets, gro=False)
 
 
-def _governor(driver: str) -> Variant:
-    return _in_tree("governor", "governor", *AUTO, "governor/limit=50", driver=driver)
+def _ways(driver: str) -> tuple[Variant, Variant, Variant]:
+    """With the governor, without it, and with threads instead."""
+    return (
+        _in_tree(driver, "governor", "governor", *AUTO),
+        _in_tree(driver, "nogro", "NAPI, no GRO", "threaded=0", *OFF),
+        _in_tree(driver, "threaded-nogro", "threaded NAPI, no GRO", "threaded=1", *OFF),
+    )
 
 
-def _plain(driver: str) -> Variant:
-    return _in_tree("nogro", "NAPI, no GRO", "threaded=0", *OFF, driver=driver)
-
-
-def _threaded(driver: str) -> Variant:
-    label = "threaded NAPI, no GRO"
-    return _in_tree("threaded-nogro", label, "threaded=1", *OFF, driver=driver)
-
-
-def governed(limit_pct: int, driver: str = IN_TREE) -> Variant:
-    """The governor with a limit of its own."""
-    label = f"governor, limit {limit_pct} %"
-    sets = (*AUTO, f"governor/limit={limit_pct}")
-    name = f"governor-limit{limit_pct}"
-    return _in_tree(name, label, *sets, driver=driver, limit_pct=limit_pct)
-
-
-GOVERNOR = _governor(IN_TREE)
-PLAIN = _plain(IN_TREE)
-PLAIN_THREADED = _threaded(IN_TREE)
+GOVERNOR, PLAIN, PLAIN_THREADED = _ways(IN_TREE)
 STATIC = _in_tree(
+    IN_TREE,
     "static",
     "rounds of 200 us, no GRO",
     *("threaded=0", OFF[0], "napi_defer_hard_irqs=50", "gro_flush_timeout=200000"),
@@ -145,8 +135,7 @@ COMPILED_OUT = replace(
 COSTS = (SWITCHED_OFF, COMPILED_OUT)
 """For the price of the governor where it is off."""
 
-GOVERNOR_LIMITS = (20, 40, 44, 48, 60, 80)
-GOVERNOR_LIMITED = tuple(governed(limit) for limit in GOVERNOR_LIMITS)
+GOVERNOR_LIMITED = tuple(limited(GOVERNOR, limit) for limit in (20, 40, 44, 48, 60, 80))
 
 
 @dataclass(frozen=True)
@@ -173,8 +162,9 @@ E1000S = Governed((GOVERNOR, *GOVERNOR_LIMITED), PLAIN, (E1000_THREADED, PLAIN_T
 
 def _other(driver: str) -> Governed:
     """Another driver in the tree; with limits on both sides of what its threads take."""
-    limits = tuple(governed(limit, driver) for limit in (40, 45, 55, 62))
-    return Governed((_governor(driver), *limits), _plain(driver), (_threaded(driver),))
+    governor, plain, threaded = _ways(driver)
+    limits = tuple(limited(governor, limit) for limit in (40, 45, 55, 62))
+    return Governed((governor, *limits), plain, (threaded,))
 
 
 E1000ES = _other(IN_TREE_82574L)
