@@ -16,7 +16,15 @@ RATES = (3, 6, 12, 32, 64, 128, 256, 512, 1024)
 ALONE = "quantum-0"
 """udprate with packets that leave one by one."""
 OURS = ("udprate", ALONE)
-METRICS = ("rate_error_pct", "received_error_pct", "rate_sd_mbps", "gap_us", "cpu_pct", "max_mbps")
+METRICS = {
+    "rate_error_pct": "percent",
+    "received_error_pct": "percent",
+    "rate_sd_mbps": "Mbit/s",
+    "gap_us": "us",
+    "cpu_pct": "percent",
+    "max_mbps": "Mbit/s",
+}
+"""Metrics and their units."""
 QUANTILES = ("p1", "p50", "p99", "p999")
 HOGS = 4
 HOG_TICKETS = 100

@@ -15,7 +15,7 @@ from lab.report.records import Param, Sample
 from lab.report.rows import read_rows
 from lab.report.summary import summarise
 from subjects.udp import iperf
-from subjects.udp.experiment import OURS, QUANTILES, Cell
+from subjects.udp.experiment import METRICS, OURS, QUANTILES, Cell
 
 NAME = "udp"
 RAW = ("runs",)
@@ -53,16 +53,6 @@ class SentRow(RateRow):
     late_us_max: float
 
 
-UNITS = {
-    "rate_error_pct": "percent",
-    "received_error_pct": "percent",
-    "rate_sd_mbps": "Mbit/s",
-    "cpu_pct": "percent",
-    "gap_us": "us",
-    "max_mbps": "Mbit/s",
-}
-
-
 def params_of(cell: Cell) -> dict[str, Param]:
     """What tells a record from others; the greatest rate has no rate that was asked for."""
     names = ("workers", "where", "load", "policy")
@@ -74,7 +64,7 @@ def _samples(cell: Cell, row: RateRow) -> Iterator[Sample]:
     def sample(metric: str, value: float, **more: Param) -> Sample:
         params = {**params_of(cell), **more}
         run = str(cell.repeat)
-        return Sample(NAME, metric, cell.variant, params, value, UNITS[metric], run)
+        return Sample(NAME, metric, cell.variant, params, value, METRICS[metric], run)
 
     if cell.most:
         yield sample("max_mbps", row.achieved_mbps)

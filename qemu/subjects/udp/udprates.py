@@ -32,6 +32,10 @@ class Batch(ctypes.Structure):
         *((name, c_uint32) for name in ("packets", "size")),
     ]
 
+    @property
+    def bytes(self) -> int:
+        return int(self.packets * self.size)
+
 
 class Schedule(ctypes.Structure):
     _fields_: ClassVar = [
@@ -76,18 +80,6 @@ class Fit(ctypes.Structure):
     ]
 
 
-@dataclass(frozen=True)
-class Sent:
-    due_ns: int
-    begin_ns: int
-    packets: int
-    size: int
-
-    @property
-    def bytes(self) -> int:
-        return self.packets * self.size
-
-
 AT = c_void_p
 # Name, what it returns, what it takes.
 FUNCTIONS: tuple[tuple[Any, ...], ...] = (
@@ -123,12 +115,12 @@ class UdpRate:
         text: bytes | None = self.library.schedule_fault(ctypes.byref(plan))
         return None if text is None else text.decode()
 
-    def batches(self, plan: Plan) -> Iterator[Sent]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         assert self.fault(plan) is None
-        schedule, batch = Schedule(), Batch()
+        schedule = Schedule()
         self.library.schedule_init(ctypes.byref(schedule), ctypes.byref(plan))
-        while self.library.schedule_next(ctypes.byref(schedule), ctypes.byref(batch)):
-            yield Sent(batch.due_ns, batch.begin_ns, batch.packets, batch.size)
+        while self.library.schedule_next(ctypes.byref(schedule), ctypes.byref(batch := Batch())):
+            yield batch
 
     def due(self, plan: Plan) -> int:
         """What is due of all workers, without a look at each batch."""
