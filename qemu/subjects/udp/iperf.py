@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import statistics
@@ -12,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from lab import LabError
@@ -66,12 +68,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listening(port: int) -> bool:
-    """Whether a server listens on the port, without connecting to it."""
-    wanted = f":{port:04X}"
-    with open("/proc/net/tcp") as v4, open("/proc/net/tcp6") as v6:
-        lines = [line.split() for line in (*v4, *v6)]
-    return any(words[1].endswith(wanted) and words[3] == "0A" for words in lines)
+def listening(port: int) -> bool:
+    """Whether a TCP server listens on the port, without connecting to it."""
+    tables = [Path(f"/proc/net/{name}") for name in ("tcp", "tcp6")]
+    text = "".join(table.read_text() for table in tables if table.exists())
+    return re.search(rf":{port:04X} \S+ 0A ", text) is not None
 
 
 def _measure(client: list[str], port: int) -> Any:
@@ -84,7 +85,7 @@ def _measure(client: list[str], port: int) -> Any:
     )
     try:
         deadline = time.monotonic() + START_S
-        while not _listening(port):
+        while not listening(port):
             if server.poll() is not None or time.monotonic() > deadline:
                 raise LabError("iperf3: its server did not start", exit_code=1)
             time.sleep(0.02)

@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from lab.flood import free_port
 from lab.paths import Paths
 from lab.report.document import read_document
+from subjects.udp.iperf import listening
 from subjects.udp.relay import Relay
 from tests.host.programs import TIMEOUT_S, Done, assert_refused, run, wait_until
 
@@ -49,18 +51,6 @@ class Tool:
 @pytest.fixture
 def tool(lab_paths: Paths) -> Tool:
     return Tool(str(lab_paths.bin / "udprate"))
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def listening(port: int) -> bool:
-    tables = [Path(f"/proc/net/{name}") for name in ("tcp", "tcp6")]
-    text = "".join(table.read_text() for table in tables if table.exists())
-    return re.search(rf":{port:04X} \S+ 0A ", text) is not None
 
 
 @contextmanager
