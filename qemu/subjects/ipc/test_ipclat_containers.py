@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from lab.paths import Paths
+from subjects.ipc.experiment import CONTAINERS
 from tests.host.checkouts import script
 from tests.host.programs import Done, assert_refused, children, run, wait_until
 
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.sh")
 ORDER = ("crun", "runc", "youki", "podman", "docker")
 # Spinning needs two CPUs.
-KINDS = ("zmq-tcp-containers", "shm-containers")[: len(os.sched_getaffinity(0))]
+KINDS = CONTAINERS[: len(os.sched_getaffinity(0))]
 BOTH = ("-m", ",".join(KINDS), "-k", "50", "-n", "1", "-w", "5")
 
 Run = Callable[..., Done]
