@@ -87,7 +87,6 @@ class Scope:
     host_policies: tuple[str, ...]
     guest_policies: tuple[str, ...]
     loads: tuple[str, ...] = ("none", "hogs")
-    guest: bool = True
     mechanisms: tuple[str, ...] = MECHANISMS
 
     def of(self, kind: tuple[str, ...]) -> tuple[str, ...]:
@@ -128,16 +127,16 @@ def _host(scope: Scope, load: str, policy: str) -> Iterator[Cell]:
     """A hog for each CPU that we may use; under them a repeat is short."""
     cpus = len(os.sched_getaffinity(0))
     repeats = scope.repeats if load == "none" else max(1, scope.repeats // 5)
-    kinds = [(scope.of((*SPINNING, *WAITING)), scope.messages, repeats)]
-    if scope.container_repeats:
-        kinds.append((scope.of(CONTAINERS), scope.messages, scope.container_repeats))
-    for mechanisms, messages, count in kinds:
-        yield Cell(mechanisms, "host", load, policy, messages, count, HOG_SECONDS, cpus)
+    kinds = {(*SPINNING, *WAITING): repeats, CONTAINERS: scope.container_repeats}
+    for kind, count in kinds.items():
+        if count:
+            mechanisms = scope.of(kind)
+            yield Cell(mechanisms, "host", load, policy, scope.messages, count, HOG_SECONDS, cpus)
 
 
 def _guest(scope: Scope, load: str, kind: tuple[str, ...], cpus: int) -> Iterator[Cell]:
+    mechanisms = scope.of(kind)
     for policy in scope.guest_policies:
-        mechanisms = scope.of(kind)
         yield Cell(mechanisms, "guest", load, policy, scope.guest_messages, 1, HOG_SECONDS, cpus)
 
 
@@ -155,7 +154,7 @@ def boots(scope: Scope, only: str | None = None) -> list[Boot]:
         for cell in _host(scope, load, policy)
     ]
     result = [Boot("ipc-host", programs=tuple(map(program_of, host)), host=True)]
-    for load in scope.loads if scope.guest else ():
+    for load in scope.loads:
         result.append(guest_of(f"ipc-waiting-{load}", _guest(scope, load, WAITING, 1)))
         result.append(guest_of(f"ipc-spinning-{load}", _guest(scope, load, SPINNING, 2), cpus=2))
         if scope.container_repeats:

@@ -188,19 +188,18 @@ def table_5(records: Sequence[Record]) -> Sheet | None:
     axes = sheet.axes
     for place, name in enumerate(names):
         own, line = here[name], TABLE.get(name)
-        _range(axes, place + 0.15, (own["p1"], own["mean"], own["p99"]), LOGNORMAL)
+        _range(axes, place + 0.15, own, LOGNORMAL)
         axes.plot([own["p50"]], [place + 0.15], "|", color=INK, markersize=11, zorder=3)
         if line:
-            _range(axes, place - 0.15, (line.p1, line.mean, line.p99), MUTED)
+            _range(axes, place - 0.15, line, MUTED)
     axes.set_yticks(range(len(names)), names, fontsize=7.5)
     axes.grid(visible=False, axis="y")
     return sheet
 
 
-def _range(axes: Axes, at: float, values: tuple[float, float, float], colour: str) -> None:
-    low, mean, high = values
-    axes.plot([low, high], [at] * 2, color=colour, linewidth=3)
-    axes.plot([mean], [at], "o", color=colour)
+def _range(axes: Axes, at: float, line: Mapping[str, float], colour: str) -> None:
+    axes.plot([line["p1"], line["p99"]], [at] * 2, color=colour, linewidth=3)
+    axes.plot([line["mean"]], [at], "o", color=colour)
 
 
 def policies(records: Sequence[Record]) -> Sheet | None:

@@ -20,6 +20,8 @@ STATS = ("mean", "low", "high", "p1", "p50", "p99", "p999", "max")
 """Values of the parameter `stat`; low and high are the mean's 95 % interval."""
 CYCLES = ("mean", "low", "high", "p1", "p99")
 """Those of the reference's tables in cycles."""
+UNITS = {"ns": STATS, "cycles": CYCLES}
+"""What is said in each unit."""
 PERCENTILES = {"p1": "1", "p50": "50", "p99": "99", "p999": "99.9"}
 
 
@@ -72,8 +74,8 @@ def params_of(cell: Cell) -> dict[str, Param]:
     return {"policy": cell.policy, "where": cell.where, "load": cell.load}
 
 
-def _records(cell: Cell, row: LatencyRow, unit: str, stats: Sequence[str]) -> Iterator[Record]:
-    for stat in stats:
+def _records(cell: Cell, row: LatencyRow) -> Iterator[Record]:
+    for unit, stat in ((unit, stat) for unit, stats in UNITS.items() for stat in stats):
         value = row.stat(stat, unit)
         # one repeat has no interval
         if value is not None:
@@ -91,17 +93,11 @@ def _reference(cell: Cell, row: LatencyRow) -> Iterator[Record]:
         yield Record(NAME, "reference_measured", row.mechanism, NATIVE, there, "bool", 1, 0.0)
 
 
-def _sample(record: Record) -> Sample:
-    return Sample(
-        NAME, record.metric, record.variant, record.params, record.value, record.unit, "1"
-    )
-
-
 def _fields(row: LatencyRow) -> dict[str, Param]:
     """A line of the raw table; what is None is empty."""
     named = ("mechanism", "missing", "samples", "repeats")
     fields: dict[str, Param] = {name: getattr(row, name) for name in named}
-    for unit, stats in (("ns", STATS), ("cycles", CYCLES)):
+    for unit, stats in UNITS.items():
         fields |= {f"{stat}_{unit}": _cell(row.stat(stat, unit)) for stat in stats}
     models = ("sd_ns", "model_mean_ns", "log_sd", "distance_normal", "distance_lognormal")
     return fields | {name: _cell(getattr(row, name)) for name in models}
@@ -129,9 +125,11 @@ def evaluate(finished: Sequence[BootResult]) -> Measured:
         tabulate(raw, "runs", {**place, **_fields(row)})
         reference += _reference(cell, row)
         if row.samples:
-            records += _records(cell, row, "ns", STATS)
-            records += _records(cell, row, "cycles", CYCLES)
+            records += _records(cell, row)
         key = [*place.values(), row.mechanism]
         raw["histograms"].rows += [[*key, *bucket] for bucket in row.buckets_ns]
-    samples = [_sample(record) for record in records]
+    samples = [
+        Sample(NAME, one.metric, one.variant, one.params, one.value, one.unit, run="1")
+        for one in records
+    ]
     return Measured([*records, *reference], samples, raw)

@@ -10,7 +10,7 @@ from subjects.ipc import experiment
 from subjects.ipc.experiment import FULL, QUICK, Cell
 from subjects.ipc.figures import distance, distributions, table_text
 from subjects.ipc.goals import GOALS, NATIVE
-from subjects.ipc.metrics import CYCLES, STATS, Bucket, evaluate, params_of
+from subjects.ipc.metrics import UNITS, Bucket, evaluate, params_of
 from tests.host.recorded import Recorded, Rows, printed
 
 
@@ -40,7 +40,7 @@ def test_records_say_what_was_printed() -> None:
     (result,) = printed("ipclat")[0]["results"]
     names = {"p1": "1", "p50": "50", "p99": "99", "p999": "99.9"}
     for _, cell in (pair for pair in cells(QUICK) if pair[0].name == boot.name):
-        for unit, stats in (("ns", STATS), ("cycles", CYCLES)):
+        for unit, stats in UNITS.items():
             quantiles = {stat: result[f"percentiles_{unit}"][key] for stat, key in names.items()}
             wanted = [quantiles.get(stat, result.get(f"{stat}_{unit}")) for stat in stats]
             where = {**params_of(cell), "stat": stats}
