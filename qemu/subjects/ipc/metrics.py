@@ -71,7 +71,7 @@ class Bucket:
 
 def params_of(cell: Cell) -> dict[str, Param]:
     """The parameters that identify a record, apart from its statistic."""
-    return {"policy": cell.policy, "where": cell.where, "load": cell.load}
+    return {"where": cell.where, "load": cell.load, "policy": cell.policy}
 
 
 def _records(cell: Cell, row: LatencyRow) -> Iterator[Record]:
@@ -116,12 +116,11 @@ def _read(done: BootResult) -> Iterator[tuple[Cell, LatencyRow]]:
 
 def evaluate(finished: Sequence[BootResult]) -> Measured:
     """Everything that was measured; what could not be here is in the raw table, with why."""
-    where = ("where", "load", "policy")
-    raw = {"histograms": RawTable([*where, "mechanism", "from_ns", "to_ns", "count"])}
+    raw = {"histograms": RawTable([*NATIVE, "mechanism", "from_ns", "to_ns", "count"])}
     records: list[Record] = []
     reference: list[Record] = []
     for cell, row in (pair for done in finished for pair in _read(done)):
-        place = {name: getattr(cell, name) for name in where}
+        place = params_of(cell)
         tabulate(raw, "runs", {**place, **_fields(row)})
         reference += _reference(cell, row)
         if row.samples:

@@ -36,12 +36,12 @@ BETTER = {"goodput_pps": max, "user_share_pct": max, "latency_us": min}
 
 
 def params(curve: Curve, row: PointRow) -> dict[str, Param]:
-    """What identifies a point beside its variant."""
+    """What identifies a point beside its variant, in the order of KEY."""
     return {
-        "offered_pps": row.offered_pps,
         "ports": curve.ports,
         "rate_function": curve.function,
         "mitigation": curve.mitigation,
+        "offered_pps": row.offered_pps,
     }
 
 
@@ -74,8 +74,7 @@ def _samples(curve: Curve, row: PointRow, run: str) -> Iterator[Sample]:
 
 def _tabulate(raw: dict[str, RawTable], curve: Curve, row: PointRow, turn: int) -> None:
     """A point as the tool printed it, and the distribution of its latencies."""
-    point = params(curve, row)
-    key = {"variant": curve.variant.name, **{name: point[name] for name in KEY[1:]}, TURN: turn}
+    key = {"variant": curve.variant.name, **params(curve, row), TURN: turn}
     fields = dataclasses.asdict(row)
     del fields["function"], fields["latency_ns"]
     tabulate(raw, "points", {**key, **fields, **key})

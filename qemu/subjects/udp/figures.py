@@ -127,15 +127,10 @@ def tables_text(records: Sequence[Record]) -> str:
 
 def spread_by_processes(records: Sequence[Record]) -> dict[int, dict[int, float]]:
     """Standard deviation by rate and number of processes, of rates with several."""
-    found: dict[int, dict[int, float]] = {}
-    for record in find(records, "rate_sd_mbps", "udprate", **IDLE):
-        by_workers = found.setdefault(int(record.params["rate_mbps"]), {})
-        by_workers[int(record.params["workers"])] = record.value
-    return {
-        rate: dict(sorted(points.items()))
-        for rate, points in sorted(found.items())
-        if len(points) > 1
-    }
+    there = find(records, "rate_sd_mbps", "udprate", **IDLE)
+    rates = sorted({int(record.params["rate_mbps"]) for record in there})
+    found = {r: by_param(there, "rate_sd_mbps", "udprate", "workers", rate_mbps=r) for r in rates}
+    return {rate: points for rate, points in found.items() if len(points) > 1}
 
 
 def _spread_table(records: Sequence[Record]) -> str:

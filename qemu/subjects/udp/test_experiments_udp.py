@@ -19,13 +19,12 @@ from subjects.udp.figures import tables_text
 from subjects.udp.metrics import evaluate
 from tests.host.recorded import Recorded, Rows, printing, rows_of
 
-
-def programs(boots: Sequence[Boot]) -> list[tuple[Program, Cell]]:
-    pairs = [(program, program.what) for boot in boots for program in boot.programs]
-    return [(program, cell) for program, cell in pairs if isinstance(cell, Cell)]
-
-
-ALL = programs(experiment.boots(FULL))
+ALL = [
+    (program, program.what)
+    for boot in experiment.boots(FULL)
+    for program in boot.programs
+    if isinstance(program.what, Cell)
+]
 
 
 def test_peers_take_turns() -> None:
