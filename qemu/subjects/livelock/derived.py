@@ -195,7 +195,7 @@ def _found(records: Sequence[Record]) -> Iterator[Found]:
     yield from _late(records)
     for driver in (v.OWN, v.E1000S, v.E1000ES, v.VIRTIOS):
         yield from _of_driver(records, driver)
-    for variant in (v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED):
+    for variant in v.WAYS:
         for rate in STRAY_PPS:
             alone = value(records, "goodput_pps", variant.name, **point(1, rate // 2))
             stray = {**point(1, rate), "rate_function": STRAY}

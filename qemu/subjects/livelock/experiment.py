@@ -7,7 +7,6 @@ measures it at one rate after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -137,75 +136,71 @@ class Curve:
         return Boot(self.name, machine, (program,), defer=True)
 
 
-@dataclass(frozen=True)
-class Curves:
-    """Every variant on every number of ports under every function."""
-
-    variants: tuple[Variant, ...]
-    rates: tuple[int, ...]
-    ports: tuple[int, ...] = (1,)
-    functions: tuple[str, ...] = (CONSTANT,)
-    mitigations: tuple[str, ...] = ("off",)
-    duration_ms: int = DURATION_MS
-    frames: int = FRAMES
-    turns: int = 1
-
-    def curves(self) -> Iterator[Curve]:
-        of = product(self.ports, self.functions, self.mitigations, self.variants)
-        for ports, function, mitigation, variant in of:
-            key = (variant, ports, function, mitigation)
-            yield Curve(*key, self.rates, self.duration_ms, self.frames, self.turns)
-
-
-Scope = tuple[Curves, ...]
+Scope = tuple[Curve, ...]
 """How much is measured; no two curves of a scope are of the same name."""
 
-COST = Curves(v.COSTS, COST_PPS, turns=5)
+
+def curves(
+    variants: tuple[Variant, ...],
+    rates: tuple[int, ...],
+    ports: tuple[int, ...] = (1,),
+    functions: tuple[str, ...] = (CONSTANT,),
+    mitigations: tuple[str, ...] = ("off",),
+    **more: int,
+) -> Scope:
+    """Every variant on every number of ports under every function; more are fields of each."""
+    return tuple(
+        Curve(variant, cards, function, mitigation, rates, **more)
+        for cards, function, mitigation, variant in product(ports, functions, mitigations, variants)
+    )
+
+
+COST = curves(v.COSTS, COST_PPS, turns=5)
 """Half of it on another kernel: the price of what is switched off."""
 
 EVERYBODY = (*v.ALL, *v.IN_TREES, *v.PEERS, *v.OTHERS)
 
 FULL: Scope = (
     # Quantiles are compared on one card, and need the turns; three show what overload does.
-    Curves(EVERYBODY, RATES, turns=5),
-    Curves(EVERYBODY, RATES, ports=(3,)),
-    Curves((*v.GOVERNOR_LIMITED, *v.OTHERS_LIMITED), (30000, *OVERLOAD), ports=PORTS),
-    Curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
-    Curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
-    Curves((*v.ALL, v.GOVERNOR), KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
-    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), STRAY_PPS, functions=(STRAY,)),
-    COST,
+    *curves(EVERYBODY, RATES, turns=5),
+    *curves(EVERYBODY, RATES, ports=(3,)),
+    *curves((*v.GOVERNOR_LIMITED, *v.OTHERS_LIMITED), (30000, *OVERLOAD), ports=PORTS),
+    *curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
+    *curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
+    *curves((*v.ALL, v.GOVERNOR), KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
+    *curves(v.WAYS, STRAY_PPS, functions=(STRAY,)),
+    *COST,
 )
 
 QUICK: Scope = (
-    Curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000), turns=5),
-    Curves(v.LIMITED, OVERLOAD),
-    Curves((v.E1000, *v.THREADS, v.NAPI, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
-    Curves((v.HYBRID, v.GOVERNOR), (10000, 20000), functions=("peaks",)),
-    Curves(v.IN_TREES, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
-    Curves(v.PEERS, (10000, 20000, *OVERLOAD), turns=5),
-    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED), STRAY_PPS, functions=(STRAY,)),
-    Curves(v.GOVERNOR_LIMITED, OVERLOAD),
-    Curves(v.OTHERS, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
-    Curves(v.OTHERS_LIMITED, OVERLOAD),
-    Curves((v.GOVERNOR, v.PLAIN, v.PLAIN_THREADED, *v.NICED), (6000, 20000, *OVERLOAD), ports=(3,)),
-    Curves(v.OTHERS, (6000, 20000, *OVERLOAD), ports=(3,)),
-    Curves(v.OTHERS_MOST, OVERLOAD, ports=(3,)),
+    *curves(v.ALL, (2000, 6000, 16000, 20000, 60000, 200000), turns=5),
+    *curves(v.LIMITED, OVERLOAD),
+    *curves((v.E1000, *v.THREADS, v.NAPI, v.HYBRID), (6000, 20000, *OVERLOAD), ports=(3,)),
+    *curves((v.HYBRID, v.GOVERNOR), (10000, 20000), functions=("peaks",)),
+    *curves(v.IN_TREES, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
+    *curves(v.PEERS, (10000, 20000, *OVERLOAD), turns=5),
+    *curves(v.WAYS, STRAY_PPS, functions=(STRAY,)),
+    *curves(v.GOVERNOR_LIMITED, OVERLOAD),
+    *curves(v.OTHERS, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
+    *curves(v.OTHERS_LIMITED, OVERLOAD),
+    *curves((*v.WAYS, *v.NICED), (6000, 20000, *OVERLOAD), ports=(3,)),
+    *curves(v.OTHERS, (6000, 20000, *OVERLOAD), ports=(3,)),
+    *curves(v.OTHERS_MOST, OVERLOAD, ports=(3,)),
 )
 
 DEMO: Scope = (
-    Curves(
+    *curves(
         (v.E1000, v.THREADED, v.HYBRID, v.GOVERNOR),
         (2000, 10000, 20000, 60000),
         duration_ms=SHORT_MS,
         frames=0,
     ),
     # What threads leave to others is compared with what the hybrid does at other limits.
-    Curves(v.LIMITED, (60000,), duration_ms=SHORT_MS, frames=0),
+    *curves(v.LIMITED, (60000,), duration_ms=SHORT_MS, frames=0),
 )
 
 
 def boots(scope: Scope, only: str | None = None) -> list[Boot]:
     """The boots of a scope."""
     del only  # every curve measures every metric
-    return [curve.boot() for curves in scope for curve in curves.curves()]
+    return [curve.boot() for curve in scope]

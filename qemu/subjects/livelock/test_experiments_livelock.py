@@ -45,7 +45,7 @@ def record(
 def test_guests_have_cards_and_no_disk_and_are_never_idle() -> None:
     """QEMU lets an idle guest's time leap a little differently now and then."""
     models = {"e1000e": "e1000e", "virtio_net": "virtio-net-pci"}
-    for curve in (curve for group in experiment.FULL for curve in group.curves()):
+    for curve in experiment.FULL:
         machine, driver = curve.boot().machine, curve.variant.driver
         assert not machine.root and machine.accel == "icount" and machine.icount_shift == 3
         assert machine.modules == ("nll_source", *(() if driver == "virtio_net" else (driver,)))
@@ -78,7 +78,7 @@ def test_commands(change: dict[str, Any], told: str) -> None:
 
 
 def test_the_price_is_that_of_two_kernels() -> None:
-    off, out = experiment.COST.curves()
+    off, out = experiment.COST
     assert [curve.boot().machine.kernel for curve in (off, out)] == ["guest", "plain"]
     assert "governor/mode=off" in words(off) and "governor" not in words(out)
     assert (off.rates, off.turns) == (out.rates, out.turns) == ((2000, 6000, 10000), 5)

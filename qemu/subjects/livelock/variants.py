@@ -101,7 +101,7 @@ def _ways(driver: str) -> tuple[Variant, Variant, Variant]:
     )
 
 
-GOVERNOR, PLAIN, PLAIN_THREADED = _ways(IN_TREE)
+GOVERNOR, PLAIN, PLAIN_THREADED = WAYS = _ways(IN_TREE)
 STATIC = _in_tree(
     IN_TREE,
     "static",
