@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -39,22 +38,21 @@ esac
 """
 
 
-@dataclass
-class Sleeper:
-    path: Path
-    state: Path
+def told(runtime: Path) -> list[list[str]]:
+    """The words of each call of a runtime, from the log beside it."""
+    log = runtime.with_name("log")
+    return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
 
-    def told(self) -> list[list[str]]:
-        log = self.state / "log"
-        return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
 
-    def running(self) -> int:
-        return len(list(self.state.glob("*.pid")))
+def bundles(runtime: Path) -> Path:
+    """The directory that was made for the containers."""
+    words = next(words for words in told(runtime) if "--bundle" in words)
+    return Path(words[words.index("--bundle") + 1]).parent
 
 
 @pytest.fixture
-def sleeper(tmp_path: Path) -> Sleeper:
-    return Sleeper(script(tmp_path / "runc", SLEEPER.format(state=tmp_path)), tmp_path)
+def sleeper(tmp_path: Path) -> Path:
+    return script(tmp_path / "runc", SLEEPER.format(state=tmp_path))
 
 
 @pytest.fixture
@@ -83,25 +81,24 @@ def status_after(ready: Callable[[int], bool], number: signal.Signals, *argv: st
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_leaves_nothing(
-    lab_paths: Paths, sleeper: Sleeper, number: signal.Signals
+    lab_paths: Paths, sleeper: Path, number: signal.Signals
 ) -> None:
     seen: list[tuple[Path, list[str]]] = []
 
     def ready(pid: int) -> bool:
-        if sleeper.running() < 2:
+        if len(list(sleeper.parent.glob("*.pid"))) < 2:
             return False
-        bundle = next(words[words.index("--bundle") + 1] for words in sleeper.told())
-        seen.append((Path(bundle).parent, children(pid)))
+        seen.append((bundles(sleeper), children(pid)))
         assert seen[0][0].is_dir() and sum("ipclat" in devices(side) for side in seen[0][1]) == 2
         return True
 
-    words = ("-m", "zmq-tcp-containers", "--runtime", sleeper.path)
+    words = ("-m", "zmq-tcp-containers", "--runtime", sleeper)
     assert status_after(ready, number, lab_paths.bin / "ipclat", *words) == -number
     ((made, sides),) = seen
     assert not made.exists()
     assert not any(Path("/proc", pid).exists() for pid in sides)
-    removed = {words[-1] for words in sleeper.told() if "delete" in words}
-    assert removed == {words[-1] for words in sleeper.told() if "run" in words} != set()
+    removed = {words[-1] for words in told(sleeper) if "delete" in words}
+    assert removed == {words[-1] for words in told(sleeper) if "run" in words} != set()
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored(lab_paths: Paths) -> None:
@@ -119,8 +116,7 @@ def test_a_runtime_that_fails_leaves_nothing(ipclat: Run, tmp_path: Path) -> Non
     done = ipclat("-m", "zmq-tcp-containers", "--runtime", path)
     assert done.returncode == 1
     assert done.stderr == "ipclat: zmq-tcp-containers: a container failed\n"
-    words = (tmp_path / "log").read_text().split()
-    assert not Path(words[words.index("--bundle") + 1]).parent.exists()
+    assert not bundles(path).exists()
 
 
 def listed(paths: Paths, path: str) -> str:
@@ -178,8 +174,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def things_left(engine: Path) -> list[str]:
     """Containers, images, and the directory that they were shown."""
-    log = engine.parent / "log"
-    words = log.read_text().split() if log.exists() else []
+    words = {word for call in told(engine) for word in call}
     shared = {word.split(":")[0] for word in words if word.endswith(":/share")}
     there = [
         path.name for kind in ("containers", "images") for path in engine.parent.glob(f"{kind}/*")
@@ -196,10 +191,9 @@ def measured(done: Done, runtime: str) -> None:
 
 def test_an_engine(ipclat: Run, engine: Path) -> None:
     measured(ipclat(*BOTH, "--json", "--runtime", engine), engine.name)
-    log = [line.split() for line in (engine.parent / "log").read_text().splitlines()]
-    runs = [words for words in log if words[0] == "run"]
+    runs = [words for words in told(engine) if words[0] == "run"]
     assert len({words[words.index("--name") + 1] for words in runs}) == 2
-    assert len([words for words in log if words[0] in ("info", "version")]) == 1
+    assert len([words for words in told(engine) if words[0] in ("info", "version")]) == 1
     for words in runs:
         assert {"--cap-drop", "no-new-privileges", "--read-only", "--rm"} <= set(words)
     assert not things_left(engine)
