@@ -25,36 +25,54 @@ def sh(name: str, script: str, timeout_s: int = 60) -> Program:
     return Program(name, ("sh", "-c", script), timeout_s)
 
 
-PROGRAMS = (
-    sh("output", r"echo one; printf 'two\nthree'"),
-    sh("garbage", r"printf '\377\000\nnot ok 1 fake\nKTAP\n'"),
-    sh("exit-3", "echo first >&2; echo 'the reason' >&2; exit 3"),
-    sh("skip", "echo 'no such disk' >&2; exit 4"),
-    sh("signal", "kill -SEGV $$"),
-    Program("missing", ("no-such-program",), 60),
-    sh("timeout", "setsid sleep 1000 & echo waiting; exec sleep 1000", 2),
-    sh("leftover", "setsid sleep 1000 & exit 0"),
-    sh("nothing-left", "! grep -qx sleep /proc/[0-9]*/comm"),
-    sh("lie", r"printf 'KTAP version 1\n1..2\nok 1 a\nnot ok 2 b\n'"),
-    sh("flood", "head -c 20000000 /dev/zero"),
-    sh("stdin", "[ $(wc -c) -eq 0 ]"),
-    sh(
-        "orphans",
-        "for i in $(seq 30); do (true &); done; "
-        "while grep -qs '^State:.Z' /proc/[0-9]*/status; do :; done",
+OK, FAIL, SKIP, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.TIMEOUT
+
+ENTRIES = (
+    (sh("output", r"echo one; printf 'two\nthree'"), OK, ""),
+    (sh("garbage", r"printf '\377\000\nnot ok 1 fake\nKTAP\n'"), OK, ""),
+    (sh("exit-3", "echo first >&2; echo 'the reason' >&2; exit 3"), FAIL, "exit 3: the reason"),
+    (sh("skip", "echo 'no such disk' >&2; exit 4"), SKIP, "no such disk"),
+    (sh("signal", "kill -SEGV $$"), FAIL, "signal 11"),
+    (
+        Program("missing", ("no-such-program",), 60),
+        FAIL,
+        "exit 127: lab: cannot run no-such-program: No such file or directory",
     ),
-    sh("ordinary", "chrt -p $$ | grep SCHED_OTHER && chrt -p 1 | grep SCHED_FIFO"),
-    sh("quoted", "echo 'WARNING: says a program' >&2"),
-    Program("cat", ("@cat", "/proc/cmdline"), 60),
-    Program("missing-file", ("@cat", "/no/such"), 60),
-    Program("bad-builtin", ("@dog",), 60),
-    Program("odd-arguments", ("printf", "%s|", "a\tb", "c\nd", "e\\f", ""), 60),
+    (sh("timeout", "setsid sleep 1000 & echo waiting; exec sleep 1000", 2), TIMEOUT, "timeout"),
+    (sh("leftover", "setsid sleep 1000 & exit 0"), OK, ""),
+    (sh("nothing-left", "! grep -qx sleep /proc/[0-9]*/comm"), OK, ""),
+    (
+        sh("lie", r"printf 'KTAP version 1\n1..2\nok 1 a\nnot ok 2 b\n'"),
+        FAIL,
+        "1 of 2 subtests failed: b",
+    ),
+    (sh("flood", "head -c 20000000 /dev/zero"), FAIL, "too much output"),
+    (sh("stdin", "[ $(wc -c) -eq 0 ]"), OK, ""),
+    (
+        sh(
+            "orphans",
+            "for i in $(seq 30); do (true &); done; "
+            "while grep -qs '^State:.Z' /proc/[0-9]*/status; do :; done",
+        ),
+        OK,
+        "",
+    ),
+    (sh("ordinary", "chrt -p $$ | grep SCHED_OTHER && chrt -p 1 | grep SCHED_FIFO"), OK, ""),
+    (sh("quoted", "echo 'WARNING: says a program' >&2"), OK, ""),
+    (Program("cat", ("@cat", "/proc/cmdline"), 60), OK, ""),
+    (
+        Program("missing-file", ("@cat", "/no/such"), 60),
+        FAIL,
+        "exit 1: @cat: /no/such: No such file or directory",
+    ),
+    (Program("bad-builtin", ("@dog",), 60), FAIL, "exit 2: @dog: no such builtin with 0 arguments"),
+    (Program("odd-arguments", ("printf", "%s|", "a\tb", "c\nd", "e\\f", ""), 60), OK, ""),
 )
+"""Programs, the status of each, and how the reason for it begins."""
+PROGRAMS = tuple(program for program, _, _ in ENTRIES)
 
 # More of them than PID 1 may have open files.
 UNSTARTED = tuple(f"unstarted-{i}" for i in range(600))
-
-OK, FAIL, SKIP, TIMEOUT = Status.OK, Status.FAIL, Status.SKIP, Status.TIMEOUT
 
 
 @dataclass
@@ -96,33 +114,11 @@ def result(boots: Boots) -> BootResult:
 
 
 @pytest.mark.parametrize(
-    ("name", "status", "reason"),
-    [
-        ("output", OK, ""),
-        ("garbage", OK, ""),
-        ("exit-3", FAIL, "exit 3: the reason"),
-        ("skip", SKIP, "no such disk"),
-        ("signal", FAIL, "signal 11"),
-        ("missing", FAIL, "exit 127: lab: cannot run no-such-program: No such file or directory"),
-        ("timeout", TIMEOUT, "timeout"),
-        ("leftover", OK, ""),
-        ("nothing-left", OK, ""),
-        ("lie", FAIL, "1 of 2 subtests failed: b"),
-        ("flood", FAIL, "too much output"),
-        ("stdin", OK, ""),
-        ("orphans", OK, ""),
-        ("ordinary", OK, ""),
-        ("quoted", OK, ""),
-        ("cat", OK, ""),
-        ("missing-file", FAIL, "exit 1: @cat: /no/such: No such file or directory"),
-        ("bad-builtin", FAIL, "exit 2: @dog: no such builtin with 0 arguments"),
-        ("odd-arguments", OK, ""),
-    ],
-    ids=[program.name for program in PROGRAMS],
+    ("entry", "status", "reason"), ENTRIES, ids=[program.name for program in PROGRAMS]
 )
-def test_status(result: BootResult, name: str, status: Status, reason: str) -> None:
+def test_status(result: BootResult, entry: Program, status: Status, reason: str) -> None:
     """Each end has its own words."""
-    program = result.program(name)
+    program = result.program(entry.name)
     assert program.status is status, program
     assert program.reason.startswith(reason) if reason else program.reason == ""
 
