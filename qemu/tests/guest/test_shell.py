@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The interactive shell, typed at, and what a person does to its machine meanwhile."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import pytest
 
 from lab.arch import ARCH
 from lab.paths import Paths
-from tests.guest.typist import ANSWER_S, BOOT_S, Typist, at_the_shell
+from tests.guest.typist import ANSWER_S, BOOT_S, Typist, at_the_shell, lab_environment
 
 
 @pytest.fixture
@@ -26,21 +25,16 @@ def typist(lab_paths: Paths) -> Iterator[Typist]:
 def test_shell(typist: Typist) -> None:
     """It has our window, job control and Ctrl-C; leaving it powers off with exit 0."""
     typist.wait_for(b"# ", BOOT_S)
-    typist.type(b"echo mark $((6 * 7)); stty size; echo $TERM; tty\r")
-    typist.wait_for(b"mark 42\n", ANSWER_S)
-    typist.wait_for(b"33 101\nxterm\n/dev/%s\n" % ARCH.tty.encode(), ANSWER_S)
+    terminal = b"33 101\nxterm\n/dev/%s\n" % ARCH.tty.encode()
+    typist.enter(b"echo mark $((6 * 7)); stty size; echo $TERM; tty", b"mark 42\n", terminal)
     # The shell is done with the line when it leaves its editor's mode; what then
     # comes back twice, once from the terminal, shows that cat is in front.
-    typist.type(b"cat\r")
-    typist.wait_for(b"\x1b[?2004l", ANSWER_S)
-    typist.type(b"same\r")
-    typist.wait_for(b"same\nsame\n", ANSWER_S)
+    typist.enter(b"cat", b"\x1b[?2004l")
+    typist.enter(b"same", b"same\nsame\n")
     typist.type(b"\x03")
-    typist.wait_for(b"# ", ANSWER_S)
-    typist.type(b"echo after $?\r")
-    typist.wait_for(b"after 130\n", ANSWER_S)
-    typist.type(b"exit\r")
-    assert typist.wait_for_end(ANSWER_S) == 0
+    typist.wait_for(b"# ")
+    typist.enter(b"echo after $?", b"after 130\n")
+    assert typist.leave() == 0
 
 
 TOOLS = b"lottery wrais rxmode livelock-run ipclat udprate man less nano mount strace perf poweroff"
@@ -50,17 +44,12 @@ def test_a_place_to_work_in(typist: Typist) -> None:
     """Our programs and those of everyday are found at the prompt, and have their pages."""
     before = typist.wait_for(b"# ", BOOT_S)
     assert before.rstrip().splitlines()[-2].startswith(b"'exit' powers the guest off"), before
-    typist.type(b"type " + TOOLS + b" >/tmp/types; echo found-$?\r")
-    typist.wait_for(b"found-0\n", ANSWER_S)
-    typist.type(b"lottery -m; echo lottery-$?; strace -c true 2>&1 | grep -c execve\r")
-    typist.wait_for(b"lottery-0\n1\n", ANSWER_S)
-    typist.type(b"perf stat true 2>&1 | grep -c elapsed | sed s/^/perf-/\r")
-    typist.wait_for(b"perf-1\n", ANSWER_S)
-    typist.type(b"man wrais | head -1; man strace | head -1\r")
-    typist.wait_for(b"WRAIS(1)", ANSWER_S)
-    typist.wait_for(b"STRACE(1)", ANSWER_S)
-    typist.type(b"poweroff\r")
-    assert typist.wait_for_end(ANSWER_S) == 0
+    typist.enter(b"type " + TOOLS + b" >/tmp/types; echo found-$?", b"found-0\n")
+    counted = b"lottery -m; echo lottery-$?; strace -c true 2>&1 | grep -c execve"
+    typist.enter(counted, b"lottery-0\n1\n")
+    typist.enter(b"perf stat true 2>&1 | grep -c elapsed | sed s/^/perf-/", b"perf-1\n")
+    typist.enter(b"man wrais | head -1; man strace | head -1", b"WRAIS(1)", b"STRACE(1)")
+    assert typist.leave(b"poweroff") == 0
 
 
 def test_a_directory_a_disk_and_a_network(lab_paths: Paths, tmp_path: Path) -> None:
@@ -71,30 +60,27 @@ def test_a_directory_a_disk_and_a_network(lab_paths: Paths, tmp_path: Path) -> N
     (own / "hello").chmod(0o755)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(BOOT_S)
-        words = {"SHARE": str(own), "DISK": "flash", "NET": "user"}
-        with at_the_shell(lab_paths, words) as typist:
+        extras = {"SHARE": str(own), "DISK": "flash", "NET": "user"}
+        with at_the_shell(lab_paths, extras) as typist:
             typist.wait_for(b"/mnt is a disk with the times of 'flash'", BOOT_S)
-            typist.wait_for(b"# ", ANSWER_S)
-            typist.type(b"/share/hello; cat /share/answer; findmnt -no FSTYPE,SOURCE /mnt\r")
-            typist.wait_for(b"from-here\next4   /dev/nullb0\n", ANSWER_S)
-            typist.type(b"cat /sys/block/nullb0/queue/scheduler\r")
-            typist.wait_for(b"[bfq]", ANSWER_S)
-            port = b"%d" % server.getsockname()[1]
-            typist.type(b"echo to-the-host | busybox nc 10.0.2.2 " + port + b"\r")
+            typist.wait_for(b"# ")
+            words = b"/share/hello; cat /share/answer; findmnt -no FSTYPE,SOURCE /mnt"
+            typist.enter(words, b"from-here\next4   /dev/nullb0\n")
+            typist.enter(b"cat /sys/block/nullb0/queue/scheduler", b"[bfq]")
+            typist.enter(b"echo to-the-host | busybox nc 10.0.2.2 %d" % server.getsockname()[1])
             with server.accept()[0] as connection:
                 connection.settimeout(ANSWER_S)
                 assert connection.makefile("rb").readline() == b"to-the-host\n"
-            typist.type(b"exit\r")
-            assert typist.wait_for_end(ANSWER_S) == 0
+            assert typist.leave() == 0
     assert (own / "answer").read_text() == "from-here\n"
 
 
 def test_a_command_has_them_too(lab_paths: Paths, tmp_path: Path) -> None:
     """And its exit status is its own."""
-    env = {"LAB_OUT": str(lab_paths.out), "PYTHONPATH": str(lab_paths.qemu), "SHARE": str(tmp_path)}
+    env = {**lab_environment(lab_paths), "SHARE": str(tmp_path)}
     line = "echo $((6 * 7)) >/share/answer; exit 5"
     argv = [sys.executable, "-m", "lab", "run", "--", "sh", "-c", line]
-    done = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, check=False)
+    done = subprocess.run(argv, env=env, capture_output=True, check=False)
     assert done.returncode == 5, done.stderr
     assert (tmp_path / "answer").read_text() == "42\n"
 
@@ -113,8 +99,7 @@ def test_a_debugger_lets_it_boot(lab_paths: Paths) -> None:
             assert said.read(7).startswith(b"+$T05")
             connection.sendall(b"+$c#63")
             typist.wait_for(b"# ", BOOT_S)
-            typist.type(b"exit\r")
-            assert typist.wait_for_end(ANSWER_S) == 0
+            assert typist.leave() == 0
 
 
 def reached(port: int) -> socket.socket:
@@ -132,7 +117,7 @@ def test_way_out(typist: Typist) -> None:
     """Ctrl-A X ends a guest in any state."""
     typist.wait_for(b"# ", BOOT_S)
     typist.type(b"\x01x")
-    assert typist.wait_for_end(ANSWER_S) == 0
+    assert typist.wait_for_end() == 0
 
 
 def test_link(lab_paths: Paths) -> None:
@@ -142,16 +127,16 @@ def test_link(lab_paths: Paths) -> None:
 
         def ask(condition: bytes, answer: bytes) -> None:
             """Wait until it is true in the guest; the words typed do not look like the answer."""
-            typist.type(b"until " + condition + b"; do :; done; echo " + answer + b"-$((6*7))\r")
-            typist.wait_for(answer + b"-42\n", ANSWER_S)
+            line = b"until " + condition + b"; do :; done; echo " + answer + b"-$((6*7))"
+            typist.enter(line, answer + b"-42\n")
 
         typist.wait_for(b"# ", BOOT_S)
-        typist.type(
+        typist.enter(
             b"for card in 10 18; do cd /sys/bus/pci/devices/0000:00:$card.0; "
             b"echo napi_livelock >driver_override; done; "
             b"insmod /lab/modules/napi_livelock.ko; ip netns add far; ip link set eth1 netns far; "
             b"ip address add 10.9.0.1/24 dev eth0; ip link set eth0 up; "
-            b"ip -n far address add 10.9.0.2/24 dev eth1; ip -n far link set eth1 up\r"
+            b"ip -n far address add 10.9.0.2/24 dev eth1; ip -n far link set eth1 up"
         )
         ask(ping, b"linked")
         typist.tell_qemu(b"set_link nic10 off")
@@ -160,5 +145,4 @@ def test_link(lab_paths: Paths) -> None:
         typist.tell_qemu(b"set_link nic10 on")
         ask(b"ethtool eth0 | grep -q 'Link detected: yes'", b"back")
         ask(ping, b"answers")
-        typist.type(b"rmmod napi_livelock; exit\r")
-        assert typist.wait_for_end(ANSWER_S) == 0
+        assert typist.leave(b"rmmod napi_livelock; exit") == 0

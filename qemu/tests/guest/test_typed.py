@@ -4,7 +4,6 @@
 And those that show what commands print: each line is there, numbers a little aside.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from lab.guest.places import FLASH
 from lab.guest.vm import run_boot
 from lab.paths import Paths
 from tests.documents import MANUALS, TOP, Block, every
+from tests.guest.typist import lab_environment
 
 EXTRAS = Extras(disk=FLASH)
 MACHINE = EXTRAS.on(
@@ -112,10 +112,9 @@ def test_what_a_page_shows_is_printed(lab_paths: Paths, block: Block) -> None:
     session = block.session()
     end = "-- end of a command --"
     script = "\n".join(f"{command}\necho {end}" for command, _ in session)
-    lab = {"LAB_OUT": str(lab_paths.out), "PYTHONPATH": str(lab_paths.qemu), "LAB_KERNEL": "guest"}
     done = subprocess.run(
         ["sh", "-euc", script.replace("build/lab", f"{sys.executable} -m lab")],
-        env={**os.environ, **lab},
+        env=lab_environment(lab_paths),
         capture_output=True,
         text=True,
         check=False,

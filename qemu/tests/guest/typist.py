@@ -25,16 +25,16 @@ class Typist:
 
     child: "pexpect.spawn[bytes]"
 
-    def wait_for(self, text: bytes, timeout_s: float) -> bytes:
+    def wait_for(self, text: bytes, timeout_s: float = ANSWER_S) -> bytes:
         """Read until the text shows, carriage returns aside. Returns what came before it."""
         lines = (re.escape(line) for line in text.split(b"\n"))
         self.child.expect(rb"\r*\n".join(lines), timeout=timeout_s)
         before = self.child.before
         return before.replace(b"\r", b"") if isinstance(before, bytes) else b""
 
-    def wait_for_end(self, timeout_s: float) -> int | None:
+    def wait_for_end(self) -> int | None:
         """Read until nothing is left at the other end. Returns the exit code."""
-        self.child.expect(pexpect.EOF, timeout=timeout_s)
+        self.child.expect(pexpect.EOF, timeout=ANSWER_S)
         self.child.wait()
         return self.child.exitstatus
 
@@ -42,25 +42,42 @@ class Typist:
         """Press keys."""
         self.child.send(text)
 
+    def enter(self, line: bytes, *answers: bytes) -> None:
+        """Type a line, and read until each of the answers has shown."""
+        self.type(line + b"\r")
+        for answer in answers:
+            self.wait_for(answer)
+
+    def leave(self, command: bytes = b"exit") -> int | None:
+        """End the guest. Returns the exit code."""
+        self.enter(command)
+        return self.wait_for_end()
+
     def tell_qemu(self, command: bytes) -> None:
         """Give QEMU a command of its monitor's."""
         self.type(MONITOR)
-        self.wait_for(b"(qemu) ", ANSWER_S)
-        self.type(command + b"\r")
-        self.wait_for(b"(qemu) ", ANSWER_S)
+        self.wait_for(b"(qemu) ")
+        self.enter(command, b"(qemu) ")
         self.type(MONITOR)
+
+
+def lab_environment(lab_paths: Paths) -> dict[str, str]:
+    """In which `lab` runs as in this checkout, with what was built."""
+    lab = {"LAB_OUT": str(lab_paths.out), "PYTHONPATH": str(lab_paths.qemu), "LAB_KERNEL": "guest"}
+    return {**os.environ, **lab}
 
 
 @contextmanager
 def at_the_shell(lab_paths: Paths, environ: Mapping[str, str]) -> Iterator[Typist]:
     """A shell that is about to boot, as the variables in `environ` want the guest."""
     # Set, LINES and COLUMNS would be taken for the window's size.
-    env = {name: text for name, text in os.environ.items() if name not in ("LINES", "COLUMNS")}
-    lab = {"LAB_OUT": str(lab_paths.out), "PYTHONPATH": str(lab_paths.qemu), "LAB_KERNEL": "guest"}
+    env = lab_environment(lab_paths)
+    for name in ("LINES", "COLUMNS"):
+        env.pop(name, None)
     child: pexpect.spawn[bytes] = pexpect.spawn(
         sys.executable,
         ["-m", "lab", "run"],
-        env={**env, **lab, "TERM": "xterm", **environ},
+        env={**env, "TERM": "xterm", **environ},
         dimensions=WINDOW,
     )
     # Keys arrive when they are pressed.
