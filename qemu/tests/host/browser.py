@@ -4,7 +4,6 @@
 import json
 import os
 import select
-import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -20,10 +19,6 @@ OPTIONS = (
 )
 # Where the browser reads commands and writes answers.
 COMMANDS, ANSWERS = 3, 4
-
-
-def found() -> bool:
-    return shutil.which(PROGRAM) is not None
 
 
 @dataclass

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Paths:
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if not browser.found():
+    if not shutil.which(browser.PROGRAM):
         pytest.skip(f"{browser.PROGRAM} is missing: make deps installs it")
     with Browser(tmp_path_factory.mktemp("profile")) as found:
         yield found

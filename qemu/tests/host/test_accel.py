@@ -48,12 +48,13 @@ def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
     assert json.loads((built.out / "kvm.json").read_text())["kvm"] is True
 
 
-def test_no_device(built: Paths, kvm_device: Path) -> None:
+def test_no_device(built: Paths, fake_machine: Machine, kvm_device: Path) -> None:
     kvm_device.unlink()
     probe = answers(True)
     assert choose(built, AUTO, probe) == "tcg"
     probe.assert_not_called()
     assert not (built.out / "kvm.json").exists()
+    assert not probe_kvm(built, fake_machine)
 
 
 def test_override(built: Paths) -> None:
@@ -108,8 +109,3 @@ def test_virtual_time_may_be_as_slow_as_wanted(built: Paths) -> None:
 def test_probe(built: Paths, fake_machine: Machine, replay: str, end: str, works: bool) -> None:
     machine = fake_machine.with_append(f"fake.replay={replay}", f"fake.end={end}")
     assert probe_kvm(built, machine, 2.0 if end == "hang" else 60.0) is works
-
-
-def test_probe_needs_access(built: Paths, fake_machine: Machine, kvm_device: Path) -> None:
-    kvm_device.unlink()
-    assert not probe_kvm(built, fake_machine)

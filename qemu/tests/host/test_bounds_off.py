@@ -20,26 +20,26 @@ def missing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return native.build(tmp_path_factory.mktemp("bound"), *SOURCES)
 
 
-def run(missing: Path, bounds: str | None, *args: str) -> tuple[int, list[str]]:
+JUDGED = ["# 3 of 4 %", "not ok 1 missed"]
+NOTED = ["# bound missed: 3 of 4 %", "# it goes on", "ok 1 missed"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "args", "status", "lines"),
+    [
+        *((bounds, [], 1, [*JUDGED, "ok 2 happened"]) for bounds in (None, "on", "")),
+        ("off", [], 0, [*NOTED, "ok 2 happened"]),
+        ("off", ["fails"], 1, [*NOTED, "# it did not", "not ok 2 happened"]),
+    ],
+)
+def test_a_bound_is_judged_or_noted(
+    missing: Path, bounds: str | None, args: list[str], status: int, lines: list[str]
+) -> None:
+    """What has to happen is judged in both cases."""
     env = {name: value for name, value in os.environ.items() if name != "LAB_BOUNDS"}
     env |= {"LAB_BOUNDS": bounds} if bounds is not None else {}
     done = programs.run(missing, *args, env=env)
-    return done.returncode, done.stdout.splitlines()[2:]
-
-
-@pytest.mark.parametrize("bounds", [None, "on", ""])
-def test_a_bound_is_judged(missing: Path, bounds: str | None) -> None:
-    assert run(missing, bounds) == (1, ["# 3 of 4 %", "not ok 1 missed", "ok 2 happened"])
-
-
-def test_a_bound_is_noted_where_bounds_are_off(missing: Path) -> None:
-    lines = ["# bound missed: 3 of 4 %", "# it goes on", "ok 1 missed"]
-    assert run(missing, "off") == (0, [*lines, "ok 2 happened"])
-
-
-def test_what_has_to_happen_is_judged_all_the_same(missing: Path) -> None:
-    status, lines = run(missing, "off", "fails")
-    assert status == 1 and lines[-2:] == ["# it did not", "not ok 2 happened"]
+    assert (done.returncode, done.stdout.splitlines()[2:]) == (status, lines)
 
 
 def test_the_gate_judges_no_bound_in_real_time() -> None:

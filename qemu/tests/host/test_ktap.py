@@ -9,10 +9,6 @@ import pytest
 from lab.guest.ktap import Case, Status, Stream, parse, skips
 
 
-def document(text: str) -> list[str]:
-    return parse(text.splitlines()).errors
-
-
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -30,7 +26,7 @@ def document(text: str) -> list[str]:
     ],
 )
 def test_errors(text: str, error: str) -> None:
-    assert error in document(text)
+    assert error in parse(text.splitlines()).errors
 
 
 def one(text: str) -> Case:
