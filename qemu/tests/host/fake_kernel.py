@@ -103,9 +103,9 @@ def snapshot(top: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
-def prepared(tmp_path: Path) -> Paths:
-    """A checkout whose $(O)/linux is there, without any patch, and its configs/."""
-    paths = checkout(tmp_path)
+def prepared(tmp_path: Path, patches: dict[str, str] | None = None) -> Paths:
+    """A checkout whose $(O)/linux is there, with these patches, and its configs/."""
+    paths = checkout(tmp_path, patches)
     tarball(tmp_path)
     patches_.prepare(paths, "", tmp_path)
     for name in (f"arch/{ARCH.name}", "base", "guest", "features", "kunit", "debug"):

@@ -11,10 +11,10 @@ import pytest
 
 from lab import LabError
 from lab.paths import Paths
-from lab.tree import check, htmldocs, patches, words
+from lab.tree import check, htmldocs, words
 from lab.tree.patches import Patch
 from tests.host.checkouts import script
-from tests.host.fake_kernel import WHY, checkout, patch, set_series, tarball
+from tests.host.fake_kernel import WHY, checkout, patch, prepared, set_series
 from tests.host.programs import wait_until
 
 GOOD = patch()
@@ -23,10 +23,7 @@ SIGNED = "Signed-off-by: A Hacker <hacker@localhost>\n"
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    paths = checkout(tmp_path, {"1.patch": GOOD})
-    tarball(tmp_path)
-    patches.prepare(paths, "", tmp_path)
-    return paths
+    return prepared(tmp_path, {"1.patch": GOOD})
 
 
 @pytest.mark.parametrize(

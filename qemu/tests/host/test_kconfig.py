@@ -10,6 +10,7 @@ from lab import LabError
 from lab.paths import MATRIX, Paths
 from lab.suite import tier
 from lab.tree import kconfig
+from tests.host.checkouts import script
 from tests.host.fake_kernel import FakeMake, patch, prepared, set_series
 
 OURS = Paths.from_env({}).configs
@@ -55,8 +56,7 @@ def test_configured_once_until_something_changes(paths: Paths, make: FakeMake) -
     assert configured() == 1
     (paths.configs / "features.config").write_text("CONFIG_MORE=y\n")
     assert configured() == 2
-    module.mkdir(parents=True)
-    (module / "Kconfig").write_text("config NEW\n\tbool\n")
+    script(module / "Kconfig", "config NEW\n\tbool\n")
     assert configured() == 3
     set_series(paths, {"1.patch": patch()})
     assert configured() == 3
@@ -69,9 +69,8 @@ def test_configured_once_until_something_changes(paths: Paths, make: FakeMake) -
 
 
 def test_options_of_one_kernel_are_asked_of_it_alone(paths: Paths, make: FakeMake) -> None:
-    (paths.configs / "kernel").mkdir()
     for kernel, symbol in (("6.12", "OLD"), ("7.2", "NEW")):
-        (paths.configs / f"kernel/{kernel}.config").write_text(f"CONFIG_{symbol}=y\n")
+        script(paths.configs / f"kernel/{kernel}.config", f"CONFIG_{symbol}=y\n")
     kconfig.write(paths, "guest")
     given = (paths.kernel() / ".config").read_text()
     assert "CONFIG_OLD=y" in given and "CONFIG_NEW" not in given
@@ -100,8 +99,7 @@ def test_every_missing_symbol_is_named_with_its_reason(paths: Paths, make: FakeM
     )
     (paths.linux / "kernel/Kconfig.more").write_text("\tmenuconfig FORCED\n")
     module = paths.modules / "sched_lottery"
-    module.mkdir(parents=True)
-    (module / "Kconfig").write_text("config SCHED_LOTTERY\n\tbool\n")
+    script(module / "Kconfig", "config SCHED_LOTTERY\n\tbool\n")
     (paths.linux / "kernel/sched/lottery").symlink_to(module)
     make.tell(drop="HAVE_IT|NOWHERE|SCHED_LOTTERY", force="CONFIG_FORCED=y")
     for _ in range(2):

@@ -70,10 +70,9 @@ def compile_cached(out: Path, source: str, depend: str = "CCACHE_DEPEND") -> byt
 @pytest.mark.parametrize("source", ["piggy.S", "kernel/configs.c", "kernel/kheaders.c"])
 def test_what_is_included_as_it_is_is_never_old(tmp_path: Path, source: str) -> None:
     """An object with other bytes by .incbin, of the same number, is another object."""
-    asked = tmp_path / "out/linux" / source
-    asked.parent.mkdir(parents=True)
     line = f'.incbin "{tmp_path}/image"'
-    asked.write_text(f"{line}\n" if source.endswith(".S") else f"asm({json.dumps(line)});\n")
+    text = f"{line}\n" if source.endswith(".S") else f"asm({json.dumps(line)});\n"
+    script(tmp_path / "out/linux" / source, text)
     for depend in ("CCACHE_DEPEND", "CCACHE_NODEPEND"):
         for image in (b"first image", b"other image"):
             (tmp_path / "image").write_bytes(image)
@@ -98,9 +97,8 @@ def test_another_checkout_takes_the_objects(tmp_path: Path) -> None:
     """The same source elsewhere is not compiled again, and names its file alike."""
     objects = []
     for name in ("one", "another"):
-        source = tmp_path / name / "linux/kernel/fork.c"
-        source.parent.mkdir(parents=True)
-        source.write_text("const char *where = __FILE__;\n")
+        where = tmp_path / name / "linux/kernel/fork.c"
+        script(where, "const char *where = __FILE__;\n")
         objects.append(compile_cached(tmp_path / name, "kernel/fork.c"))
     env = {**os.environ, "CCACHE_DIR": str(tmp_path / "cache")}
     assert "direct_cache_hit\t1\n" in ran("ccache", "--print-stats", env=env).stdout
