@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What all experiments have in common, on what their programs have printed."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,10 +16,9 @@ from lab.experiment import FULL, QUICK
 from lab.guest.boot import Boot, Program
 from lab.paths import Paths
 from lab.registry import EXPERIMENTS, names
-from lab.report.goals import Goal
+from lab.report.goals import Goal, find, judge, rows
 from lab.report.measured import Measured
-from lab.report.records import read_json, write_text
-from tests.host.bounds import check
+from lab.report.records import Record, read_json, write_text
 from tests.host.recorded import TEXT, Recorded, Rows
 
 GOALS: dict[str, tuple[Goal, ...]] = {
@@ -53,11 +55,56 @@ def test_what_was_not_measured_is_neither_met_nor_missed(name: str) -> None:
     assert {v.met for v in EXPERIMENTS[name].judge([], True)} == {None}
 
 
+CLOSE = 0.001
+"""How far from its bound a number is, inside or outside."""
+
+
+def with_numbers(goal: Goal, records: Sequence[Record], numbers: Sequence[float]) -> list[Record]:
+    """The records, with these numbers in the goal's rows, and enough samples."""
+    mine = find(records, goal.metric, goal.variant, **goal.where)
+    # those without a divisor are no rows
+    pairs = [
+        (record, row)
+        for record in mine
+        for row in rows(replace(goal, variant=record.variant, where=record.params), records)
+    ]
+    assert len(pairs) == len(numbers)
+    moved = {
+        id(record): number * record.value / row.value
+        for (record, row), number in zip(pairs, numbers, strict=True)
+    }
+    return [replace(r, n=max(r.n, goal.least_n), value=moved.get(id(r), r.value)) for r in records]
+
+
 @pytest.mark.parametrize(
     ("name", "goal"), [pytest.param(n, goal, id=goal.name) for n in names() for goal in GOALS[n]]
 )
 def test_goals_at_their_bounds(name: str, goal: Goal) -> None:
-    check(goal, measured(name).records)
+    """Each finds what was measured, and a row beyond its bound spoils it."""
+    # With a value in each row of the goal.
+    records = [replace(r, value=r.value or 1.0) for r in find(measured(name).records, goal.metric)]
+    count = len(rows(goal, records))
+    assert count, f"{goal.name}: finds nothing"
+    if not goal.judged:
+        assert judge(goal, records, False).met is None
+        return
+    ends = []
+    if goal.high < math.inf:
+        ends.append((goal.high - CLOSE, goal.high + CLOSE))
+    if goal.low > -math.inf:
+        ends.append((goal.low + CLOSE, goal.low - CLOSE))
+    if goal.magnitude:
+        ends.append((CLOSE - goal.high, -goal.high - CLOSE))
+    assert ends, f"{goal.name}: has no bound"
+    for inside, outside in ends:
+        good = with_numbers(goal, records, [inside] * count)
+        assert judge(goal, good, True).met is True, goal.name
+        for spoilt in (0, count - 1):
+            numbers = [outside if number == spoilt else inside for number in range(count)]
+            bad = with_numbers(goal, records, numbers)
+            assert judge(goal, bad, False).met is False, goal.name
+        few = [replace(record, n=goal.least_n - 1) for record in bad if goal.least_n > 1]
+        assert not few or judge(goal, few, False).met is None, goal.name
 
 
 @each
