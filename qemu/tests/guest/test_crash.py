@@ -148,12 +148,6 @@ def booted(
     return run
 
 
-def counters(run: BootResult, program: Program) -> dict[str, int]:
-    """The lines "name number" that a program printed, as wrais stat does."""
-    words = [line.split() for line in run.lines(program)]
-    return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
-
-
 def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> crash.Replay:
     """Boot, write, and have the disk as it was before with the log of what was done to it."""
     disk, log = where / "disk", where / "log"
@@ -170,7 +164,9 @@ def written(paths: Paths, layout: Layout, where: Path, parts: str = "on") -> cra
     program = scenario("wrais/crash-write", *words)
     guest = machine(logged_disk(disk, log), layout.cpus)
     run = booted(paths, guest, f"crash-{layout.name}", program, layout.fs.modules)
-    counted = counters(run, program)
+    # Among what is printed are lines "name number", as wrais stat has them.
+    pairs = [line.split() for line in run.lines(program)]
+    counted = {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
     assert {name for name in layout.acts if counted[name]} == set(acts), counted
     there = counted.get("fast_commits", 0)
     assert there >= fast if layout.fast else not there, counted

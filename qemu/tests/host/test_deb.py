@@ -24,8 +24,7 @@ def test_the_source_package_has_what_both_are_made_of(tmp_path: Path) -> None:
     assert not {".o", ".ko", ".cmd", ".pyc"} & set(left)
 
 
-def test_one_package_of_each_kind(tmp_path: Path) -> None:
-    paths = Paths(tmp_path, tmp_path / "out")
+def test_one_package_of_each_kind(paths: Paths) -> None:
     paths.packages.mkdir(parents=True)
     with pytest.raises(LabError, match=r"who-waits-for-whom_\*\.deb: 0 packages instead of 1"):
         deb.found(paths, deb.TOOLS_DEBS)

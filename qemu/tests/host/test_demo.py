@@ -4,7 +4,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,28 +24,20 @@ STOCK = {"wrais": "bfq", "livelock": "e1000", "ipc": "pipe", "udp": "iperf3"}
 HERE = Paths(Path("/top"), Path("/top/build"))
 
 
-@cache
-def measured_of(name: str) -> Measured:
-    """What was recorded, and twice as much of what ours is compared with."""
-    experiment = EXPERIMENTS[name]
-    measured = experiment.evaluate(Recorded().all(experiment.boots(DEMO, None)))
-    records = [
-        replace(r, value=2 * r.value) if r.variant == STOCK.get(name) else r
-        for r in measured.records
-    ]
-    return replace(measured, records=records)
-
-
 @pytest.fixture(scope="module")
 def seen() -> list[demo.Seen]:
-    """All subjects, from what was recorded."""
+    """All subjects, from what was recorded, with twice as much of what ours is compared with."""
     found = []
-    for name in EXPERIMENTS:
-        part = Bench(EXPERIMENTS[name], DEMO)
-        measured = measured_of(name)
-        verdicts = part.experiment.judge(measured.records, False)
+    for name, experiment in EXPERIMENTS.items():
+        measured = experiment.evaluate(Recorded().all(experiment.boots(DEMO, None)))
+        records = [
+            replace(r, value=2 * r.value) if r.variant == STOCK.get(name) else r
+            for r in measured.records
+        ]
+        part = Bench(experiment, DEMO)
+        verdicts = experiment.judge(records, False)
         drawn = [HERE.plots / f"{part.stem}-{SHOWN[name].picture}.svg"]
-        found.append(demo.Seen(part, measured, verdicts, drawn))
+        found.append(demo.Seen(part, replace(measured, records=records), verdicts, drawn))
     return found
 
 

@@ -19,8 +19,7 @@ def test_what_is_looked_for_is_in_the_package() -> None:
         pytest.skip("no dpkg-query")
     for purpose, needs in deps.PURPOSES.items():
         for need in needs:
-            argv = ["dpkg-query", "-W", "-f", "${db:Status-Status}", need.debian]
-            done = ran(*argv)
+            done = ran("dpkg-query", "-W", "-f", "${db:Status-Status}", need.debian)
             if done.stdout == "installed":
                 assert not need.missing(), (purpose, need.name, need.debian)
 
@@ -170,12 +169,10 @@ fi
     [("WARNING: Retrying\nERROR: No matching\nsee", "ERROR: No matching"), ("dead\n", "dead")],
 )
 def test_an_environment_is_whole_or_one_line_says_why_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, why: str
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, why: str
 ) -> None:
     """Without the lock in it, make takes it for out of date."""
-    paths = Paths(tmp_path / "top", tmp_path / "out")
-    paths.qemu.mkdir(parents=True)
-    (paths.qemu / "requirements.lock").write_text("ruff==1 --hash=sha256:0\n")
+    script(paths.qemu / "requirements.lock", "ruff==1 --hash=sha256:0\n")
     script(paths.venv / "bin/left-over", "")
     monkeypatch.setattr(sys, "executable", str(script(tmp_path / "python", PIP)))
     monkeypatch.setenv("FAILS", text)
