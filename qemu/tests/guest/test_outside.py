@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,21 +112,12 @@ def slowness() -> int:
     return DEBUG_SLOWNESS if kernel_variant(os.environ) in CHECKED else 1
 
 
-def free_ports(count: int) -> list[int]:
-    """TCP ports of loopback that are free at the moment."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind((LOOPBACK, 0))
-    ports = [int(probe.getsockname()[1]) for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
-
-
 def cards() -> list[Card]:
-    """One for each driver."""
-    ports = enumerate(free_ports(len(KINDS)))
-    return [Card(i, *kind, port) for kind, (i, port) in zip(KINDS, ports, strict=True)]
+    """One for each driver, at a TCP port of loopback that is free at the moment."""
+    with ExitStack() as probes:
+        free = [probes.enter_context(socket.create_server((LOOPBACK, 0))) for _ in KINDS]
+        ports = [int(probe.getsockname()[1]) for probe in free]
+    return [Card(i, *kind, ports[i]) for i, kind in enumerate(KINDS)]
 
 
 def boot_of(all_cards: list[Card]) -> Boot:

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -102,26 +103,15 @@ def test_words_that_style_replaces_are_counted(tmp_path: Path) -> None:
     assert check.past_their_budget(tmp_path, budgets, words.words_in) == [said]
 
 
-Says = Callable[[int, str], list[str]]
-
-
 @pytest.fixture
-def says(monkeypatch: pytest.MonkeyPatch) -> Says:
-    """Has each program that is called exit so and say that; all their words."""
-    words: list[str] = []
-
-    def told(status: int, output: str) -> list[str]:
-        def call(argv: list[str], cwd: Path) -> tuple[int, str]:
-            words.extend(argv)
-            return status, output
-
-        monkeypatch.setattr(check, "call", call)
-        return words
-
-    return told
+def called(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """In place of each program that is called: returns its exit status and what it says."""
+    call = Mock()
+    monkeypatch.setattr(check, "call", call)
+    return call
 
 
-def test_checkpatch_and_shellcheck_see_all_that_is_ours(paths: Paths, says: Says) -> None:
+def test_checkpatch_and_shellcheck_see_all_that_is_ours(paths: Paths, called: Mock) -> None:
     """Patches, C of modules and programs; scenarios, and what has no ending but a #! line."""
     c = ["modules/m/bad.c", "userland/lottery/fine.c"]
     scripts = [".ci/run", "qemu/tests/guest/a/b.sh", "qemu/tests/guest/c.sh"]
@@ -129,10 +119,11 @@ def test_checkpatch_and_shellcheck_see_all_that_is_ours(paths: Paths, says: Says
     for name in (*c, *scripts):
         script(paths.top / name, "#!/bin/sh\n")
     bad = "modules/m/bad.c:1: WARNING: no"
-    words = says(1, f"{paths.top}/{bad}\n")
+    called.return_value = 1, f"{paths.top}/{bad}\n"
     for run, files in ((check.checkpatch, ["patches/1.patch", *c]), (check.shellcheck, scripts)):
-        words.clear()
+        called.reset_mock()
         assert set(run(paths)) == {bad}
+        words = [word for call in called.call_args_list for word in call.args[0]]
         prefix = f"{paths.top}/"
         seen = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
         assert seen == files
@@ -163,7 +154,7 @@ THEIRS = "linux/include/linux/x.h:1:1: warning: theirs"
 )
 def test_what_a_tool_says_of_ours_is_a_problem_and_its_death_too(
     paths: Paths,
-    says: Says,
+    called: Mock,
     run: Callable[[Paths], list[str]],
     status: int,
     output: str,
@@ -172,7 +163,7 @@ def test_what_a_tool_says_of_ours_is_a_problem_and_its_death_too(
     if run == check.sparse:
         for name in ("Kbuild", "pool.c"):
             script(paths.modules / "sched_lottery" / name, "")
-    says(status, output)
+    called.return_value = status, output
     found = run(paths)
     assert len(found) == bool(problem) and all(one.startswith(problem) for one in found)
 
