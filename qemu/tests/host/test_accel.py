@@ -15,10 +15,6 @@ from lab.guest.result import BootResult, Outcome
 from lab.paths import Paths
 
 
-def answers(works: bool) -> Mock:
-    return Mock(return_value=works)
-
-
 @pytest.fixture(autouse=True)
 def kvm_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     device = tmp_path / "kvm"
@@ -32,14 +28,14 @@ def kvm_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("answer", "chosen"), [(True, "kvm"), (False, "tcg")])
 def test_verdict_is_kept(built: Paths, answer: bool, chosen: str) -> None:
-    probe = answers(answer)
+    probe = Mock(return_value=answer)
     assert choose(built, AUTO, probe) == chosen
     assert choose(built, AUTO, probe) == chosen
     probe.assert_called_once()
 
 
 def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
-    probe = answers(True)
+    probe = Mock(return_value=True)
     assert kvm_works(built, probe)
     (tmp_path / "boot_id").write_text("second\n")
     assert kvm_works(built, probe) and probe.call_count == 2
@@ -50,7 +46,7 @@ def test_verdict_ends_with_the_boot(built: Paths, tmp_path: Path) -> None:
 
 def test_no_device(built: Paths, fake_machine: Machine, kvm_device: Path) -> None:
     kvm_device.unlink()
-    probe = answers(True)
+    probe = Mock(return_value=True)
     assert choose(built, AUTO, probe) == "tcg"
     probe.assert_not_called()
     assert not (built.out / "kvm.json").exists()
@@ -58,7 +54,7 @@ def test_no_device(built: Paths, fake_machine: Machine, kvm_device: Path) -> Non
 
 
 def test_override(built: Paths) -> None:
-    probe = answers(False)
+    probe = Mock(return_value=False)
     for wanted in ("kvm", "tcg", "icount"):
         assert choose(built, wanted, probe) == wanted
     probe.assert_not_called()
@@ -66,8 +62,8 @@ def test_override(built: Paths) -> None:
 
 def test_virtual_time_stays(built: Paths) -> None:
     icount, real = Machine(accel="icount"), Machine()
-    assert apply(built, icount, AUTO, answers(True)).accel == "icount"
-    assert apply(built, real, AUTO, answers(True)).accel == "kvm"
+    assert apply(built, icount, AUTO, Mock(return_value=True)).accel == "icount"
+    assert apply(built, real, AUTO, Mock(return_value=True)).accel == "kvm"
     assert apply(built, icount, "tcg").accel == "tcg"
     assert apply(built, real, "icount").accel == "icount"
 

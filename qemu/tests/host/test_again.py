@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is run again, and what is red at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -14,11 +14,10 @@ from lab.guest.console import Kind, Splat
 from lab.guest.ktap import Status
 from lab.guest.machine import Machine
 from lab.guest.result import BootResult, Outcome, ProgramResult
-from lab.schedule import Schedule
+from lab.schedule import Runner, Schedule
 
 VIRTUAL = Machine(accel="icount", root=False)
 NAMES = ("a", "b", "c", "d", "e")
-Runner = Callable[[Boot], BootResult]
 
 
 def boot(name: str = "suite", machine: Machine | None = None, *programs: Program) -> Boot:

@@ -206,14 +206,11 @@ def test_what_mkfs_says_is_quoted(tmp_path: Path) -> None:
 BUILT = ("init", "bin/lottery-bench", "libexec/wrais-disk")
 
 
-def _copy(top: Path) -> Path:
-    shutil.copytree(TOP / "userland", top / "userland")
-    shutil.copytree(TOP / "modules/napi_livelock", top / "modules/napi_livelock")
-    shutil.copy(TOP / "paths.mk", top)
-    return top
-
-
 def _built(top: Path, out: Path) -> Paths:
+    """The programs, of a copy of their sources."""
+    for folder in ("userland", "modules/napi_livelock"):
+        shutil.copytree(TOP / folder, top / folder)
+    shutil.copy(TOP / "paths.mk", top)
     targets = [str(out / "userland" / name) for name in BUILT]
     argv = ["make", "-s", "-j2", "-C", str(top / "userland"), f"O={out}", *targets]
     done = ran(*argv, env=environment())
@@ -231,6 +228,6 @@ def _sums(paths: Paths) -> dict[str, str]:
 def test_programs_are_the_same_bytes_in_every_folder(tmp_path: Path) -> None:
     """Where the sources lie, where the output goes, and when: the bytes do not tell."""
     one, two = tmp_path / "one", tmp_path / "another/folder/with-a-longer-name"
-    first = _sums(_built(_copy(one), one / "build"))
-    second = _sums(_built(_copy(two), tmp_path / "out"))
+    first = _sums(_built(one, one / "build"))
+    second = _sums(_built(two, tmp_path / "out"))
     assert first == second

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from lab.host.program import run
 from lab.paths import Paths
 from lab.tree import kconfig, patches
 from lab.tree.kernel import REPRODUCIBLE, environment, kbuild
@@ -41,14 +42,9 @@ def build(paths: Paths, tree: Path, name: str) -> Path:
 
 def contents(obj: Path) -> list[str]:
     """Bytes and relocations of every section that ends up in the kernel."""
-    dump = subprocess.run(
-        ["objdump", "--full-contents", "--reloc", "--wide", str(obj.name)],
-        cwd=obj.parent,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return dump.stdout.splitlines()
+    dump = run("objdump", "--full-contents", "--reloc", "--wide", obj.name, cwd=obj.parent)
+    assert dump.status == 0, dump.said
+    return dump.said.splitlines()
 
 
 def base_tree(paths: Paths) -> Path:
