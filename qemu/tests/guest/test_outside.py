@@ -20,7 +20,6 @@ import pytest
 from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
 from lab.guest.machine import Files, Machine
 from lab.guest.nics import IN_TREE, IN_TREE_82574L, MODEL, OURS, RECEIVER_SLOT, Nic
-from lab.guest.result import BootResult
 from lab.guest.vm import run_boot
 from lab.paths import CHECKED, Paths
 from lab.suite import kernel_variant, machine_for
@@ -165,12 +164,6 @@ class Client(threading.Thread):
             self.reports[card.driver, way] = json.loads(done.stdout or "{}")
 
 
-def counted(run: BootResult, driver: str) -> dict[str, str]:
-    """The lines "name: text" that a card's program has printed."""
-    pairs = (line.partition(": ") for line in run.program(driver).output)
-    return {name.strip(): text.strip() for name, colon, text in pairs if colon}
-
-
 def test_iperf3_through_each_driver(lab_paths: Paths) -> None:
     """Bytes in both directions, by the driver that is meant, under the governor."""
     if not shutil.which("iperf3"):
@@ -185,7 +178,8 @@ def test_iperf3_through_each_driver(lab_paths: Paths) -> None:
     client.join(CLIENT_S * slowness())
     assert run.ok, f"{run.console}: {run.problems()}"
     for card in all_cards:
-        guest = counted(run, card.driver)
+        pairs = (line.partition(": ") for line in run.program(card.driver).output)
+        guest = {name.strip(): text.strip() for name, colon, text in pairs if colon}
         assert guest["driver"] == card.driver
         for way in WAYS:
             report = client.reports[card.driver, way]

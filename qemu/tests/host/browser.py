@@ -17,6 +17,8 @@ OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--no-first-run"),
     *("--remote-debugging-pipe", "--hide-scrollbars"),
 )
+# How much wider than its window a page is.
+WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Where the browser reads commands and writes answers.
 COMMANDS, ANSWERS = 3, 4
 
@@ -124,10 +126,3 @@ class Browser:
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
-
-    def soon(self, condition: str) -> bool:
-        deadline = time.monotonic() + ANSWER_S
-        while not self.ask(condition):
-            if time.monotonic() > deadline:
-                return False
-        return True

@@ -17,16 +17,16 @@ from lab.registry import EXPERIMENTS
 from lab.report.references import references
 from lab.tree import htmldocs
 from tests.documents import FILES, MANUALS, TOP, WAYS, Block, blocks, every
-from tests.host.browser import Browser
+from tests.host.browser import WIDE, Browser
 from tests.host.checkouts import environment, make, ran
 
-EVERY = [one for file in (*FILES, *MANUALS) for one in blocks(file)]
 LAB = re.compile(r"\S*python3? -m lab (.*)")
 
 
 def test_each_block_has_a_mark() -> None:
-    assert len(EVERY) > 20
-    assert not [str(one) for one in EVERY if not one.mark or one.mark.way not in WAYS]
+    found = [one for file in (*FILES, *MANUALS) for one in blocks(file)]
+    assert len(found) > 20
+    assert not [str(one) for one in found if not one.mark or one.mark.way not in WAYS]
 
 
 def test_what_has_no_commands_looks_so() -> None:
@@ -255,9 +255,6 @@ def test_the_references_are_named_with_the_links_that_they_state() -> None:
 def test_what_readme_names_is_there() -> None:
     for path in re.findall(r"\]\(([^):#]+)\)", README):
         assert (TOP / path).exists(), path
-
-
-WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from lab.registry import EXPERIMENTS
 from lab.report import page
 from lab.report.references import references
 from lab.report.results import fullest, stem
-from tests.host.browser import Browser
+from tests.host.browser import WIDE, Browser
+from tests.host.programs import wait_until
 
 LOAD_MS, LOAD_TRIES = 1000, 3
 PLOTS = "document.querySelectorAll('canvas[data-chart]').length"
@@ -31,7 +32,6 @@ CUT = """[...document.querySelectorAll('body *')]
     .map(one => one.outerHTML.slice(0, 80))"""
 SCROLLS = """[...document.querySelectorAll('.scroll')]
     .filter(one => one.scrollWidth > one.clientWidth).length"""
-WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LOADED_MS = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
 needs_library = pytest.mark.skipif(
@@ -144,7 +144,7 @@ def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, d
     assert [url for url in seen.requests if not url.startswith("data:")] == [address]
     assert chromium.ask(PLOTS) > chromium.ask(DRAWN) > 3
     chromium.ask(UNFOLD)
-    assert chromium.soon(f"{PLOTS} === {DRAWN}")
+    wait_until(lambda: chromium.ask(f"{PLOTS} === {DRAWN}"))
     assert chromium.ask(BROKEN) == [] and chromium.ask("document.images.length") > 3
     assert chromium.ask(DANGLING) == []
     assert chromium.ask(WIDE) <= 0 and chromium.ask(CUT) == []
