@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Real frames from outside: iperf3 on the host, over loopback, with a server behind each driver."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,7 +4,6 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from lab.bench import Bench
 from lab.experiment import DEMO
 from lab.paths import Paths
 from lab.registry import EXPERIMENTS, SHOWN
-from lab.report.goals import Goal, Verdict, judge_all
+from lab.report.goals import Verdict
 from lab.report.measured import Measured
 from tests.host import toy
 from tests.host.recorded import Recorded
@@ -102,12 +101,8 @@ Shown = Callable[..., tuple[int, str]]
 def shown(
     monkeypatch: pytest.MonkeyPatch, paths: Paths, capsys: pytest.CaptureFixture[str]
 ) -> Shown:
-    def run(
-        runner: toy.Runner, judged: bool = True, goals: Sequence[Goal] = toy.GOALS
-    ) -> tuple[int, str]:
-        judge = partial(judge_all, goals)
-        part = Bench(replace(toy.EXPERIMENT, judge=judge), "demo")
-        monkeypatch.setattr(demo, "parts", lambda: [part])
+    def run(runner: toy.Runner, judged: bool = True) -> tuple[int, str]:
+        monkeypatch.setattr(demo, "parts", lambda: [Bench(toy.EXPERIMENT, "demo")])
         status = demo.main(paths, runner, workers=1, judged=judged)
         return status, "".join(capsys.readouterr())
 
