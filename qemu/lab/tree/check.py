@@ -9,8 +9,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -52,14 +51,6 @@ NOT_FOR_PROGRAMS = ("PREFER_DEFINED_ATTRIBUTE_MACRO", "PREFER_KERNEL_TYPES", "BI
 
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+: .+$")
 _NEW_FILE = re.compile(r"^(new file mode|rename to|copy to) ", re.M)
-
-
-@dataclass(frozen=True)
-class Check:
-    """A check by name. run returns the problems that it found, one line or block each."""
-
-    name: str
-    run: Callable[[Paths], list[str]]
 
 
 def call(argv: Sequence[str], cwd: Path) -> tuple[int, str]:
@@ -304,61 +295,62 @@ def shellcheck(paths: Paths) -> list[str]:
     return [problem.removeprefix(f"{paths.top}/") for problem in problems]
 
 
-CHECKS = (
-    Check("series", gate),
-    Check("house", house),
-    Check("checkpatch", checkpatch),
-    Check("sparse", sparse),
-    Check("shellcheck", shellcheck),
-    Check("ruff", python_tool("ruff", "check", "--quiet", "--cache-dir={cache}", ".")),
-    Check("mypy", python_tool("mypy", "--cache-dir={cache}", "--no-error-summary")),
-    Check("htmldocs", htmldocs.problems),
-)
+CHECKS: dict[str, Callable[[Paths], list[str]]] = {
+    "series": gate,
+    "house": house,
+    "checkpatch": checkpatch,
+    "sparse": sparse,
+    "shellcheck": shellcheck,
+    "ruff": python_tool("ruff", "check", "--quiet", "--cache-dir={cache}", "."),
+    "mypy": python_tool("mypy", "--cache-dir={cache}", "--no-error-summary"),
+    "htmldocs": htmldocs.problems,
+}
+"""By name; each returns the problems that it found, one line or block each."""
+
+
+def _results(paths: Paths, names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The checks named, in the order of all, and what each finds when it is run."""
+    return ((name, check(paths)) for name, check in CHECKS.items() if name in names)
 
 
 def run(paths: Paths, names: Sequence[str]) -> int:
     """Run the checks named; 1 if any found a problem."""
+    return tell(_results(paths, names))
+
+
+def tell(results: Iterable[tuple[str, Sequence[str]]]) -> int:
+    """Print what each check found; 1 if any found a problem."""
     failed = 0
-    for check in CHECKS:
-        if check.name in names:
-            failed += tell(check.name, check.run(paths))
+    for name, problems in results:
+        print(f"{name}: {len(problems)} problems" if problems else f"{name}: ok")
+        for problem in problems:
+            print(f"  {problem}")
+        sys.stdout.flush()
+        failed += bool(problems)
     return 1 if failed else 0
-
-
-def tell(name: str, problems: Sequence[str]) -> bool:
-    """Print what a check found. Returns whether it found any problem."""
-    print(f"{name}: {len(problems)} problems" if problems else f"{name}: ok")
-    for problem in problems:
-        print(f"  {problem}")
-    sys.stdout.flush()
-    return bool(problems)
 
 
 def run_beside(paths: Paths, names: Sequence[str], command: Sequence[str]) -> int:
     """Run a command together with the checks named, which are reported after it."""
-    chosen = [check for check in CHECKS if check.name in names]
     beside = subprocess.Popen(command)
     try:
-        found = [(check.name, check.run(paths)) for check in chosen]
+        results = [*_results(paths, names)]
         status = beside.wait()
     finally:
         beside.terminate()
         beside.wait()
-    failed = [tell(name, problems) for name, problems in found]
-    return 1 if any(failed) else status
+    return tell(results) or status
 
 
 def register(parser: argparse.ArgumentParser) -> None:
-    names = [check.name for check in CHECKS]
-    parser.add_argument("name", nargs="*", help=f"of {', '.join(names)}; default: all")
+    parser.add_argument("name", nargs="*", help=f"of {', '.join(CHECKS)}; default: all")
     parser.add_argument("--beside", nargs=argparse.REMAINDER, help="run this command meanwhile")
 
 
 def verb(args: argparse.Namespace) -> int:
-    known = [check.name for check in CHECKS]
     for name in args.name:
-        if name not in known:
-            raise LabError(f"check '{name}': allowed are {', '.join(known)}")
+        if name not in CHECKS:
+            raise LabError(f"check '{name}': allowed are {', '.join(CHECKS)}")
     os.environ["LC_ALL"] = "C"
-    paths, chosen = Paths.from_env(), args.name or known
+    paths, chosen = Paths.from_env(), args.name or [*CHECKS]
     return run_beside(paths, chosen, args.beside) if args.beside else run(paths, chosen)

@@ -201,7 +201,7 @@ def test_a_command_runs_beside_the_checks(
         wait_until(there.exists)
         return problems
 
-    some = (check.Check("a", lambda _: seen([])), check.Check("b", lambda _: seen(["x.c:1: no"])))
+    some = {"a": lambda _: seen([]), "b": lambda _: seen(["x.c:1: no"])}
     monkeypatch.setattr(check, "CHECKS", some)
     command = ["sh", "-c", f"touch {there}; exit {status}"]
     assert check.run_beside(paths, [name], command) == wanted
@@ -216,7 +216,7 @@ def test_a_check_that_cannot_run_ends_the_command(
     def broken(_: Paths) -> list[str]:
         raise LabError("no tool")
 
-    monkeypatch.setattr(check, "CHECKS", (check.Check("a", broken),))
+    monkeypatch.setattr(check, "CHECKS", {"a": broken})
     start = time.monotonic()
     with pytest.raises(LabError, match="no tool"):
         check.run_beside(paths, ["a"], ["sleep", "60"])
