@@ -6,13 +6,12 @@ firmware. So a guest is booted with KVM first, and KVM is used only if PID 1 of
 that guest has answered in time. The verdict holds until the host reboots.
 """
 
-import json
 import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +20,8 @@ from lab.guest.boot import Boot
 from lab.guest.machine import ACCELS, SHIFT_MAX, Machine
 from lab.guest.result import Outcome
 from lab.guest.vm import run_boot
+from lab.host import stamps
+from lab.host.program import run
 from lab.paths import Paths
 
 DEFAULT = "tcg"
@@ -36,15 +37,6 @@ VIRTUAL = re.compile(r"icount:(\d+)ns")
 NANOSECONDS = tuple(1 << shift for shift in range(SHIFT_MAX + 1))
 
 Probe = Callable[[Paths], bool]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether KVM works, on this boot of the host and with this QEMU."""
-
-    boot_id: str
-    qemu: str
-    kvm: bool
 
 
 def asked_for(value: str | None, environ: Mapping[str, str] | None = None) -> str:
@@ -70,27 +62,13 @@ def probe_kvm(
     return result.outcome is Outcome.DONE and not result.errors
 
 
-def _here(qemu: str) -> tuple[str, str]:
+def _here(qemu: str) -> dict[str, str]:
     """What a verdict depends on: this boot of the host, this QEMU."""
     try:
-        version = subprocess.run(
-            [qemu, "--version"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=VERSION_TIMEOUT_S,
-        ).stdout.partition("\n")[0]
+        said = run(qemu, "--version", timeout_s=VERSION_TIMEOUT_S).said
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(f"cannot run {qemu}: {error}", exit_code=1) from error
-    return BOOT_ID.read_text().strip(), version
-
-
-def _cached(path: Path, boot_id: str, qemu: str) -> Verdict | None:
-    try:
-        verdict = Verdict(**json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
-    return verdict if (verdict.boot_id, verdict.qemu) == (boot_id, qemu) else None
+    return {"boot_id": BOOT_ID.read_text().strip(), "qemu": said.partition("\n")[0]}
 
 
 def kvm_works(paths: Paths, probe: Probe = probe_kvm, qemu: str = Machine.qemu) -> bool:
@@ -98,13 +76,13 @@ def kvm_works(paths: Paths, probe: Probe = probe_kvm, qemu: str = Machine.qemu) 
     if not KVM.exists():
         return False
     path = paths.out / "kvm.json"
-    boot_id, version = _here(qemu)
-    verdict = _cached(path, boot_id, version)
-    if verdict is None:
-        verdict = Verdict(boot_id, version, probe(paths))
+    here = _here(qemu)
+    verdict = stamps.load(path)
+    if verdict not in ({**here, "kvm": True}, {**here, "kvm": False}):
+        verdict = {**here, "kvm": probe(paths)}
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asdict(verdict)) + "\n")
-    return verdict.kvm
+        stamps.save(path, verdict)
+    return bool(verdict["kvm"])
 
 
 def choose(paths: Paths, wanted: str, probe: Probe = probe_kvm) -> str:

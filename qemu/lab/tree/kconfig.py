@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.arch import ARCH
+from lab.host import stamps
 from lab.host.program import logged
 from lab.paths import MATRIX, PACKAGE, VARIANTS, Paths
 from lab.tree import patches, source
@@ -156,7 +157,7 @@ def write(paths: Paths, variant: str, llvm: bool = False, own: Path | None = Non
     stamp = _stamp(paths, variant)
     digest = _digest(paths, merged, llvm)
     config = directory / ".config"
-    if config.exists() and _stamped(stamp).get("asked") == digest:
+    if config.exists() and stamps.load(stamp).get("asked") == digest:
         return
     stamp.unlink(missing_ok=True)
     fragment = directory / "lab.config"
@@ -170,7 +171,7 @@ def write(paths: Paths, variant: str, llvm: bool = False, own: Path | None = Non
     if unmet:
         known = defined(paths.linux, (item.symbol for item in unmet))
         raise LabError(f"{directory.name}: {complaint(unmet, final, known)}", exit_code=1)
-    stamp.write_text(json.dumps({"asked": digest, "config": _sha256(config)}) + "\n")
+    stamps.save(stamp, {"asked": digest, "config": _sha256(config)})
 
 
 def _sha256(config: Path) -> str:
@@ -182,22 +183,14 @@ def _stamp(paths: Paths, variant: str) -> Path:
     return paths.kernel(variant) / "lab.config.json"
 
 
-def _stamped(stamp: Path) -> Mapping[str, str]:
-    """Empty if it is missing, or of an older lab."""
-    try:
-        state = json.loads(stamp.read_text())
-    except (OSError, ValueError):
-        return {}
-    return state if isinstance(state, dict) else {}
-
-
 def unchanged(paths: Paths, variant: str) -> None:
     """Raises LabError for a .config that is not what the fragments gave.
 
     Tests and figures are about that one; only `make run` boots any other.
     """
     config = paths.kernel(variant) / ".config"
-    if not config.exists() or _sha256(config) != _stamped(_stamp(paths, variant)).get("config"):
+    stamp = _stamp(paths, variant)
+    if not config.exists() or _sha256(config) != stamps.load(stamp).get("config"):
         back = "make defconfig" if variant == VARIANTS[0] else f"removing {config}"
         raise LabError(
             f"kernel-{variant}: .config is not what configs/ gave (menuconfig?): only make run "

@@ -8,7 +8,6 @@ was keeps its time (and its object file).
 """
 
 import argparse
-import contextlib
 import filecmp
 import hashlib
 import json
@@ -23,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import LabError
-from lab.host import program
+from lab.host import program, stamps
 from lab.host.deps import DEBIAN_DIR
 from lab.paths import Paths
 from lab.tree import source
@@ -314,19 +313,12 @@ def stamp_path(paths: Paths) -> Path:
     return paths.out / "linux.json"
 
 
-def _state(paths: Paths) -> dict[str, str]:
-    state: dict[str, str] = {}
-    with contextlib.suppress(OSError, ValueError):
-        state = json.loads(stamp_path(paths).read_text())
-    return state
-
-
 def generation(paths: Paths) -> str:
     """Changes when $(O)/linux was copied anew, that is with the old times of its files.
 
     Objects of an earlier generation cannot be told from up-to-date ones.
     """
-    return _state(paths).get("generation", "")
+    return str(stamps.load(stamp_path(paths)).get("generation", ""))
 
 
 def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
@@ -339,11 +331,11 @@ def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
         if (paths.modules / name).is_dir()
     }
     digest = _digest(found, series, links)
-    state = _state(paths)
+    stamp = stamp_path(paths)
+    state = stamps.load(stamp)
     if state.get("digest") == digest and paths.linux.is_dir():
         return
     source.note_pin(found, _home(paths.patches, found.version) / "base")
-    stamp = stamp_path(paths)
     stamp.unlink(missing_ok=True)
     spoilt = source.written_into(paths.pristine, found)
     if spoilt:
@@ -355,7 +347,7 @@ def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
         state["generation"] = str(time.time_ns())
     # Known to be of this source, not yet known to carry the series.
     state.update(source=found.key, digest="")
-    stamp.write_text(json.dumps(state) + "\n")
+    stamps.save(stamp, state)
     staging = paths.out / "linux.staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
@@ -368,7 +360,7 @@ def prepare(paths: Paths, wanted: str, debian_dir: Path = DEBIAN_DIR) -> None:
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     state["digest"] = digest
-    stamp.write_text(json.dumps(state) + "\n")
+    stamps.save(stamp, state)
     print(
         f"lab: {paths.linux}: kernel {found.version}, patches: {len(series)}, "
         f"modules: {' '.join(path.name for path in links.values()) or 'none'}",
