@@ -85,16 +85,11 @@ def skips(cases: Iterable[Case], above: str = "") -> list[tuple[str, str]]:
     return found
 
 
-def _indentation(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
 def _subdocument(block: list[str], level: int) -> Document | None:
     """The KTAP document inside the lines before a result, if there is one."""
     for start, line in enumerate(block):
         if VERSION.match(line.strip()):
-            depth = _indentation(line)
-            margin = " " * depth
+            margin = " " * (len(line) - len(line.lstrip(" ")))
             return parse((x.removeprefix(margin) for x in block[start:]), level)
     return None
 
@@ -203,18 +198,18 @@ def parse(lines: Iterable[str], level: int = 0) -> Document:
     return parser.close()
 
 
-class Stream:
+class Stream(Parser):
     """The result stream of a guest as its bytes arrive."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.done = False
-        self._parser = Parser()
         self._rest = b""
 
     @property
     def cases(self) -> list[Case]:
         """The results so far."""
-        return self._parser.document.cases
+        return self.document.cases
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes; a line counts once it is complete."""
@@ -222,18 +217,14 @@ class Stream:
         for raw in lines:
             line = raw.decode(errors="replace")
             if self.done:
-                self._parser.document.errors.append("the stream goes on after its end")
+                self._error("the stream goes on after its end")
                 return
             self.done = line == RESULTS_DONE
-            self._parser.line(line)
-
-    def pending(self) -> list[str]:
-        """Output of the entry that has no result yet."""
-        return self._parser.pending()
+            self.line(line)
 
     def close(self) -> Document:
         """The stream has ended; an unfinished line has not been said."""
-        document = self._parser.close()
+        super().close()
         if not self.done:
-            document.errors.append(f"the stream ends without '{RESULTS_DONE}'")
-        return document
+            self._error(f"the stream ends without '{RESULTS_DONE}'")
+        return self.document
