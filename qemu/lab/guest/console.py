@@ -2,7 +2,6 @@
 """The console log of a guest: what the kernel complained about, and during which entry."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -185,10 +184,6 @@ class Console:
         if self._rest:
             self._line(self._rest)
             self._rest = b""
-
-    def of_entry(self, name: str) -> Iterator[Splat]:
-        """The complaints while that entry ran."""
-        return (splat for splat in self.splats if splat.entry == name)
 
     def _line(self, raw: bytes) -> None:
         self._number += 1
