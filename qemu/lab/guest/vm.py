@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from lab import LabError
 from lab.guest import extents, image, protocol, python
@@ -24,6 +23,7 @@ from lab.guest.initrd import build
 from lab.guest.ktap import Case, Document, Status, Stream
 from lab.guest.machine import Files
 from lab.guest.result import BootResult, Outcome, ProgramResult
+from lab.host.progress import Progress
 from lab.paths import Paths
 from lab.tree import modules
 
@@ -40,14 +40,6 @@ COMMAND_END = b"\n" + protocol.COMMAND_EXIT.encode()
 COMMAND_END_TAIL = re.compile(rb"\d{0,3}\n?")
 COMMAND_EXIT = re.compile(re.escape(COMMAND_END) + rb"(\d{1,3})\n\Z")
 GAVE_UP = re.compile(rb"^" + re.escape(protocol.GAVE_UP.encode()) + rb"(.*)$", re.MULTILINE)
-
-
-class ProgressLine(Protocol):
-    """What a run tells about how far it is: results so far."""
-
-    def update(self, done: int) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class Tail:
@@ -247,15 +239,16 @@ class Guest:
 
 
 @contextmanager
-def _owned(log_dir: Path) -> Iterator[None]:
-    """Two runs must not write into one directory."""
+def _prepared(paths: Paths, boot: Boot, files: Files) -> Iterator[list[str]]:
+    """The command for a block that has the directory of the files to itself."""
+    log_dir = files.console.parent
     log_dir.mkdir(parents=True, exist_ok=True)
     with (log_dir / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise LabError(f"{log_dir} is in use by another run", exit_code=1) from None
-        yield
+        yield _prepare(paths, boot, files)
 
 
 def _prepare(paths: Paths, boot: Boot, files: Files) -> list[str]:
@@ -340,7 +333,7 @@ def run_boot(
     boot: Boot,
     log_dir: Path,
     *,
-    progress: ProgressLine | None = None,
+    progress: Progress | None = None,
     lost_s: float | None = None,
     silence_s: float | None = None,
     grace_s: float = GRACE_S,
@@ -367,8 +360,7 @@ def run_boot(
         if progress:
             progress.update(len(stream.cases))
 
-    with _owned(log_dir):
-        argv = _prepare(paths, boot, files)
+    with _prepared(paths, boot, files) as argv:
         guest = Guest(argv, files, watch, take, lambda: stream.done, grace_s)
         try:
             outcome = guest.run()
@@ -444,8 +436,7 @@ def run_command(
     """Run the one command of a boot; write gets its output at once."""
     files = Files.under(log_dir)
     stream = CommandStream(write)
-    with _owned(log_dir):
-        argv = _prepare(paths, boot, files)
+    with _prepared(paths, boot, files) as argv:
         watch = Watch(boot, lost_s)
         guest = Guest(argv, files, watch, stream.feed, lambda: stream.status is not None)
         outcome = guest.run()
@@ -459,11 +450,9 @@ def run_command(
 def run_shell(paths: Paths, boot: Boot, log_dir: Path) -> int:
     """Give the terminal to the guest until it powers off. Returns QEMU's exit status."""
     files = Files.under(log_dir, interactive=True)
-    with _owned(log_dir):
-        argv = _prepare(paths, boot, files)
-        with subprocess.Popen(guarded(argv)) as child:
-            try:
-                return child.wait()
-            finally:
-                if child.poll() is None:
-                    child.kill()
+    with _prepared(paths, boot, files) as argv, subprocess.Popen(guarded(argv)) as child:
+        try:
+            return child.wait()
+        finally:
+            if child.poll() is None:
+                child.kill()
