@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from lab import LabError
+from lab import LabError, one_of, within
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import Machine
 from lab.guest.nics import IN_TREE, MODEL, OURS, RECEIVER_SLOT, Nic
@@ -122,12 +122,9 @@ class Flood:
 
     def __post_init__(self) -> None:
         """Raises LabError for what cannot be."""
-        if self.driver not in DRIVERS:
-            raise LabError(f"driver '{self.driver}': allowed are {', '.join(DRIVERS)}")
-        if not 1 <= self.rate <= RATE_MAX:
-            raise LabError(f"rate {self.rate}: allowed are 1 to {RATE_MAX}")
-        if not 1 <= self.seconds <= SECONDS_MAX:
-            raise LabError(f"seconds {self.seconds}: allowed are 1 to {SECONDS_MAX}")
+        one_of("driver", self.driver, DRIVERS)
+        within("rate", self.rate, 1, RATE_MAX)
+        within("seconds", self.seconds, 1, SECONDS_MAX)
 
     def machine(self, port: int, sender: int) -> Machine:
         """A guest in real time, whose card has its frames from UDP port `sender`."""

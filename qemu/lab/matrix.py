@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.mutants import test_command, test_environment
 from lab.paths import MATRIX, Paths
 from lab.tree import kconfig, kernel
@@ -59,8 +59,7 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
     """Those named, each once, in the order of the matrix; all if none is. Raises LabError."""
     wanted = set(names)
     for name in sorted(wanted):
-        if name not in MATRIX:
-            raise LabError(f"MATRIX '{name}': allowed are {', '.join(MATRIX)}")
+        one_of("MATRIX", name, MATRIX)
     return tuple(name for name in MATRIX if not wanted or name in wanted)
 
 

@@ -26,7 +26,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.host.overlay import Overlay, overlay, refusal
 from lab.paths import Paths
 from lab.suite import TIERS
@@ -112,8 +112,7 @@ class Mutant:
                 raise LabError(f"{name}: no '{key}'")
         file = table["file"]
         kind = table.get("kind") or KINDS[max((k for k in KINDS if file.startswith(k)), key=len)]
-        if kind not in list(Kind):
-            raise LabError(f"{name}: kind '{kind}': allowed are {', '.join(Kind)}")
+        one_of(f"{name}: kind", kind, Kind)
         changes = tuple((one["before"], one["after"]) for one in (table, *table.get("also", ())))
         flags = (key in table for key in FLAGS)
         return cls(name, table["what"], Kind(kind), table["caught_by"], file, changes, *flags)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import LabError
+from lab import one_of
 from lab.arch import ARCH
 
 MATRIX = ("no-core", "rt", "voluntary", "up", "ext", "kcsan", "hz250", "no-bfq")
@@ -78,8 +78,7 @@ class Paths:
 
     def kernel(self, variant: str = "guest") -> Path:
         """The kernel build directory of a variant, $(O)/kernel-VARIANT."""
-        if variant not in (*VARIANTS, PACKAGE):
-            raise LabError(f"kernel '{variant}': allowed are {', '.join((*VARIANTS, PACKAGE))}")
+        one_of("kernel", variant, (*VARIANTS, PACKAGE))
         return self.out / f"kernel-{variant}"
 
     def boot_image(self, variant: str = "guest") -> Path:

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.guest.console import Kind
 from lab.guest.extents import FileSystem
 from lab.guest.machine import Machine
@@ -145,8 +145,7 @@ class Boot:
 
     def __post_init__(self) -> None:
         """Raises LabError for an unknown mode or a name that is used twice."""
-        if self.mode not in MODES:
-            raise LabError(f"mode '{self.mode}': allowed are {', '.join(MODES)}")
+        one_of("mode", self.mode, MODES)
         seen: set[str] = set()
         for program in self.programs:
             if program.name in seen:

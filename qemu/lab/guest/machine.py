@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, one_of, within
 from lab.arch import ARCH
 from lab.guest.nics import Nic
 from lab.guest.protocol import RESULT_PORT, ROOT_WORD
@@ -115,20 +115,13 @@ class Machine:
 
     def __post_init__(self) -> None:
         """Refuse what QEMU or the kernel would refuse later. Raises LabError."""
-        if self.kernel not in VARIANTS:
-            raise LabError(f"kernel '{self.kernel}': allowed are {', '.join(VARIANTS)}")
-        if self.accel not in ACCELS:
-            raise LabError(f"accel '{self.accel}': allowed are {', '.join(ACCELS)}")
-        self._check("cpus", self.cpus, 1, maximum_cpus(self.kernel))
-        self._check("mem", self.mem_mb, MEM_MIN_MB, MEM_MAX_MB)
-        self._check("seed", self.seed, 0, 2**63 - 1)
-        self._check("icount_shift", self.icount_shift, 0, SHIFT_MAX)
-        self._check("loglevel", self.loglevel, 0, 8)
-
-    @staticmethod
-    def _check(name: str, value: int, low: int, high: int) -> None:
-        if not low <= value <= high:
-            raise LabError(f"{name} {value}: allowed are {low} to {high}")
+        one_of("kernel", self.kernel, VARIANTS)
+        one_of("accel", self.accel, ACCELS)
+        within("cpus", self.cpus, 1, maximum_cpus(self.kernel))
+        within("mem", self.mem_mb, MEM_MIN_MB, MEM_MAX_MB)
+        within("seed", self.seed, 0, 2**63 - 1)
+        within("icount_shift", self.icount_shift, 0, SHIFT_MAX)
+        within("loglevel", self.loglevel, 0, 8)
 
     @property
     def real_time(self) -> bool:

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from lab import LabError
+from lab import one_of, within
 
 # QEMU's models: the 82540EM, which is the default, the 82574L and a paravirtual one.
 MODEL = "e1000"
@@ -42,8 +42,7 @@ class Nic:
     user: bool = False
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise LabError(f"model '{self.model}': allowed are {', '.join(MODELS)}")
+        one_of("model", self.model, MODELS)
 
     @property
     def mac(self) -> str:
@@ -75,8 +74,7 @@ def pairs(ports: int, mitigation: bool = False, model: str = MODEL) -> tuple[Nic
     one hub, frames for a port would wait in QEMU behind those that another one has
     no room for.
     """
-    if not 1 <= ports <= PORTS_MAX:
-        raise LabError(f"ports {ports}: allowed are 1 to {PORTS_MAX}")
+    within("ports", ports, 1, PORTS_MAX)
     return tuple(
         Nic(base + port, hub=port, mitigation=mitigation, model=of)
         for base, of in ((RECEIVER_SLOT, model), (SOURCE_SLOT, MODEL))

@@ -7,7 +7,7 @@ flash of a phone does; wrais-disk lays a file system onto it.
 
 from dataclasses import dataclass
 
-from lab import LabError
+from lab import within
 
 DEVICE = "/dev/nullb0"
 SIZE_MB = 1024
@@ -62,7 +62,6 @@ WORDS = {
 
 def words(depth: int, timing: Timing = FLASH, size_mb: int = SIZE_MB) -> tuple[str, ...]:
     """Kernel arguments of the disk with `depth` requests at a time.  Raises LabError."""
-    if not 1 <= depth <= DEPTH_MAX:
-        raise LabError(f"disk depth {depth}: allowed are 1 to {DEPTH_MAX}")
+    within("disk depth", depth, 1, DEPTH_MAX)
     every = {**WORDS, **timing.words(), "gb": size_mb // 1024, "hw_queue_depth": depth}
     return tuple(f"null_blk.{name}={value}" for name, value in every.items())

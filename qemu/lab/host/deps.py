@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.arch import ARCH
 from lab.host.program import logged, search_path
 from lab.paths import Paths
@@ -190,8 +190,7 @@ def needed(purposes: Iterable[str], own_source: bool) -> list[Need]:
     """What the purposes need, each once. own_source: KERNEL= gives the kernel's source."""
     needs: dict[str, Need] = {}
     for purpose in purposes:
-        if purpose not in (*PURPOSES, ALL):
-            raise LabError(f"purpose '{purpose}': allowed are {', '.join(PURPOSES)}, {ALL}")
+        one_of("purpose", purpose, (*PURPOSES, ALL))
         names = [purpose] if purpose != ALL else [name for name in PURPOSES if name != "llvm"]
         needs.update((need.name, need) for name in names for need in PURPOSES[name])
     if own_source:

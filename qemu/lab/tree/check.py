@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.host import program
 from lab.paths import Paths
 from lab.tree import htmldocs, source, words
@@ -349,8 +349,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def verb(args: argparse.Namespace) -> int:
     for name in args.name:
-        if name not in CHECKS:
-            raise LabError(f"check '{name}': allowed are {', '.join(CHECKS)}")
+        one_of("check", name, CHECKS)
     os.environ["LC_ALL"] = "C"
     paths, chosen = Paths.from_env(), args.name or [*CHECKS]
     return run_beside(paths, chosen, args.beside) if args.beside else run(paths, chosen)
