@@ -9,123 +9,96 @@ from lab.guest.protocol import LOG_BEGIN, LOG_END, LOG_NAME
 
 
 class Kind(StrEnum):
-    """What kind of complaint a line begins."""
+    """What kind of complaint a line begins; the first whose pattern it has names the line."""
 
-    PANIC = "panic"
-    KASAN = "KASAN"
-    KCSAN = "KCSAN"
-    KFENCE = "KFENCE"
-    UBSAN = "UBSAN"
-    LOCKDEP = "lockdep"
-    ATOMIC = "sleep in atomic context"
-    RCU_STALL = "RCU stall"
-    LOCKUP = "lockup"
-    HUNG_TASK = "hung task"
-    KMEMLEAK = "kmemleak"
-    CORRUPTION = "corruption"
-    SLAB = "slab corruption"
-    DMA = "DMA-API"
-    EXT4 = "ext4"
-    JBD2 = "jbd2"
-    IO = "I/O error"
-    OOM = "out of memory"
-    ALLOCATION = "page allocation"
-    IRQ = "interrupt"
-    NETDEV = "network device"
-    PAGE_POOL = "page pool"
-    OOPS = "Oops"
-    BUG = "BUG"
-    WARNING = "WARNING"
+    pattern: re.Pattern[str]
 
+    def __new__(cls, text: str, pattern: str) -> "Kind":
+        kind = str.__new__(cls, text)
+        kind._value_ = text
+        kind.pattern = re.compile(pattern)
+        return kind
 
-# The first that matches names the line.
-PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        (Kind.PANIC, r"Kernel panic - not syncing|end Kernel panic"),
-        (Kind.KASAN, r"BUG: KASAN:|KASAN: \S+ in range"),
-        (Kind.KCSAN, r"BUG: KCSAN:"),
-        (Kind.KFENCE, r"BUG: KFENCE:"),
-        (Kind.UBSAN, r"UBSAN: "),
-        (
-            Kind.LOCKDEP,
-            r"possible (circular|recursive|irq lock inversion)|lock inversion dependency"
-            r"|inconsistent lock state|suspicious RCU usage|bad unlock balance"
-            r"|Invalid wait context|held lock freed|lock held when returning to user space"
-            r"|still has locks held|-safe -> \S+-unsafe lock order"
-            r"|bad contention detected|Nested lock was not taken|DEBUG_LOCKS_WARN_ON"
-            r"|trying to register non-static key|INFO: lockdep is turned off"
-            r"|turning off the locking correctness validator|MAX_LOCK\S* too low"
-            r"|raw_local_irq_restore\(\) called with IRQs enabled",
-        ),
-        (
-            Kind.ATOMIC,
-            r"sleeping function called from invalid context|scheduling while atomic"
-            r"|do not call blocking ops when|voluntary context switch within RCU read-side"
-            r"|huh, entered softirq",
-        ),
-        (
-            Kind.RCU_STALL,
-            r"INFO: rcu_\w+ (self-)?detected (expedited )?stall"
-            r"|rcu: .* kthread (starved for|timer wakeup didn't happen)",
-        ),
-        (Kind.LOCKUP, r"soft lockup|hard LOCKUP|workqueue lockup|non-responsive CSD lock"),
-        (Kind.HUNG_TASK, r"INFO: task .* blocked .*more than \d+ seconds"),
-        (Kind.KMEMLEAK, r"kmemleak: \d+ new suspected memory leaks"),
-        (
-            Kind.CORRUPTION,
-            r"list_(add|del) corruption|refcount_t: |ODEBUG: |BUG: Bad (page|rss)"
-            r"|stack-protector: |corrupted stack end",
-        ),
-        (
-            Kind.SLAB,
-            r"BUG .+ \((Not tainted|Tainted: [^)]*)\): |SLUB: Unable to initialize"
-            r"|SLUB.* counted but counter=",
-        ),
-        # What it says at boot and when its own table has to grow is no complaint.
-        (
-            Kind.DMA,
-            r"DMA-API: (?!preallocated|debugging (en|dis)abled|dma_debug_entry pool grown)",
-        ),
-        (
-            Kind.EXT4,
-            r"EXT4-fs (error|warning) \("
-            r"|EXT4-fs \([^)]*\): .*(error|fail|lost|loss|corrupt|read-only|should not happen)",
-        ),
-        # A journal that is thrown away on demand, or ends in the middle as after a crash, is good.
-        (
-            Kind.JBD2,
-            r"JBD2: (?!Clearing |Ignoring |Find incomplete )|Aborting journal on device"
-            r"|jbd2_\w+: (error: |needed |no way |Cannot |freeing )",
-        ),
-        (
-            Kind.IO,
-            r"Buffer I/O error on dev|\berror, dev \S+, sector \d+|access beyond end of device",
-        ),
-        (
-            Kind.OOM,
-            r"invoked oom-killer|\b[Oo]ut of memory\b|oom-kill:constraint|oom_reaper: ",
-        ),
-        (
-            Kind.ALLOCATION,
-            r"page allocation failure|vmalloc error: |SLUB: Unable to allocate",
-        ),
-        (Kind.IRQ, r"nobody cared|Disabling IRQ #|lost interrupt|No irq handler for "),
-        (
-            Kind.NETDEV,
-            r"NETDEV WATCHDOG|Detected Tx Unit Hang|unregister_netdevice: waiting for"
-            r"|hw csum failure",
-        ),
-        (Kind.PAGE_POOL, r"stalled pool shutdown"),
-        (
-            Kind.OOPS,
-            r"Oops: |general protection fault, (probably|maybe)|double fault: "
-            r"|BUG: unable to handle|BUG: kernel NULL pointer dereference|stack guard page was hit",
-        ),
-        (Kind.BUG, r"\bBUG: |kernel BUG at "),
-        (Kind.WARNING, r"\bWARNING: "),
+    PANIC = "panic", r"Kernel panic - not syncing|end Kernel panic"
+    KASAN = "KASAN", r"BUG: KASAN:|KASAN: \S+ in range"
+    KCSAN = "KCSAN", r"BUG: KCSAN:"
+    KFENCE = "KFENCE", r"BUG: KFENCE:"
+    UBSAN = "UBSAN", r"UBSAN: "
+    LOCKDEP = (
+        "lockdep",
+        r"possible (circular|recursive|irq lock inversion)|lock inversion dependency"
+        r"|inconsistent lock state|suspicious RCU usage|bad unlock balance"
+        r"|Invalid wait context|held lock freed|lock held when returning to user space"
+        r"|still has locks held|-safe -> \S+-unsafe lock order"
+        r"|bad contention detected|Nested lock was not taken|DEBUG_LOCKS_WARN_ON"
+        r"|trying to register non-static key|INFO: lockdep is turned off"
+        r"|turning off the locking correctness validator|MAX_LOCK\S* too low"
+        r"|raw_local_irq_restore\(\) called with IRQs enabled",
     )
-)
+    ATOMIC = (
+        "sleep in atomic context",
+        r"sleeping function called from invalid context|scheduling while atomic"
+        r"|do not call blocking ops when|voluntary context switch within RCU read-side"
+        r"|huh, entered softirq",
+    )
+    RCU_STALL = (
+        "RCU stall",
+        r"INFO: rcu_\w+ (self-)?detected (expedited )?stall"
+        r"|rcu: .* kthread (starved for|timer wakeup didn't happen)",
+    )
+    LOCKUP = "lockup", r"soft lockup|hard LOCKUP|workqueue lockup|non-responsive CSD lock"
+    HUNG_TASK = "hung task", r"INFO: task .* blocked .*more than \d+ seconds"
+    KMEMLEAK = "kmemleak", r"kmemleak: \d+ new suspected memory leaks"
+    CORRUPTION = (
+        "corruption",
+        r"list_(add|del) corruption|refcount_t: |ODEBUG: |BUG: Bad (page|rss)"
+        r"|stack-protector: |corrupted stack end",
+    )
+    SLAB = (
+        "slab corruption",
+        r"BUG .+ \((Not tainted|Tainted: [^)]*)\): |SLUB: Unable to initialize"
+        r"|SLUB.* counted but counter=",
+    )
+    # What it says at boot and when its own table has to grow is no complaint.
+    DMA = "DMA-API", r"DMA-API: (?!preallocated|debugging (en|dis)abled|dma_debug_entry pool grown)"
+    EXT4 = (
+        "ext4",
+        r"EXT4-fs (error|warning) \("
+        r"|EXT4-fs \([^)]*\): .*(error|fail|lost|loss|corrupt|read-only|should not happen)",
+    )
+    # A journal that is thrown away on demand, or ends in the middle as after a crash, is good.
+    JBD2 = (
+        "jbd2",
+        r"JBD2: (?!Clearing |Ignoring |Find incomplete )|Aborting journal on device"
+        r"|jbd2_\w+: (error: |needed |no way |Cannot |freeing )",
+    )
+    IO = (
+        "I/O error",
+        r"Buffer I/O error on dev|\berror, dev \S+, sector \d+|access beyond end of device",
+    )
+    OOM = (
+        "out of memory",
+        r"invoked oom-killer|\b[Oo]ut of memory\b|oom-kill:constraint|oom_reaper: ",
+    )
+    ALLOCATION = (
+        "page allocation",
+        r"page allocation failure|vmalloc error: |SLUB: Unable to allocate",
+    )
+    IRQ = "interrupt", r"nobody cared|Disabling IRQ #|lost interrupt|No irq handler for "
+    NETDEV = (
+        "network device",
+        r"NETDEV WATCHDOG|Detected Tx Unit Hang|unregister_netdevice: waiting for"
+        r"|hw csum failure",
+    )
+    PAGE_POOL = "page pool", r"stalled pool shutdown"
+    OOPS = (
+        "Oops",
+        r"Oops: |general protection fault, (probably|maybe)|double fault: "
+        r"|BUG: unable to handle|BUG: kernel NULL pointer dereference|stack guard page was hit",
+    )
+    BUG = "BUG", r"\bBUG: |kernel BUG at "
+    WARNING = "WARNING", r"\bWARNING: "
+
 
 # "[    1.234567] ", with CONFIG_PRINTK_CALLER "[    1.234567][    T1] "
 STAMP = r"^(?:\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?)?"
@@ -153,10 +126,7 @@ class Splat:
 
 def classify(line: str) -> Kind | None:
     """The kind of complaint that a line of the console begins, if it does."""
-    for kind, pattern in PATTERNS:
-        if pattern.search(line):
-            return kind
-    return None
+    return next((kind for kind in Kind if kind.pattern.search(line)), None)
 
 
 class Console:
