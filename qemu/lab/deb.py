@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab import LabError
+from lab.host.outdir import remove
 from lab.host.program import logged
 from lab.paths import PACKAGE, Paths
 from lab.tree import kconfig, kernel
@@ -23,12 +24,6 @@ KERNEL_DEBS = ("linux-image-*.deb", "linux-headers-*.deb")
 KERNEL_REST = ("linux-libc-dev_*.deb", "linux-upstream_*")
 
 TOOLS_DEBS = ("who-waits-for-whom_*.deb", "napi-livelock-dkms_*.deb")
-
-
-def _remove(directory: Path, patterns: Sequence[str]) -> None:
-    for pattern in patterns:
-        for file in directory.glob(pattern):
-            file.unlink()
 
 
 def found(paths: Paths, patterns: Sequence[str]) -> list[Path]:
@@ -57,7 +52,7 @@ def source_package(paths: Paths, where: Path) -> None:
 
 def tools(paths: Paths) -> list[Path]:
     """The tools with their man pages, and the driver for dkms."""
-    _remove(paths.packages, ("who-waits-for-whom_*", "napi-livelock-dkms_*"))
+    remove(paths.packages, ("who-waits-for-whom_*", "napi-livelock-dkms_*"))
     source = paths.packages / "source"
     shutil.rmtree(source, ignore_errors=True)
     source_package(paths, source)
@@ -74,11 +69,11 @@ def kernel_packages(paths: Paths, own: Path | None, verbose: bool) -> list[Path]
     """The kernel and its headers; own: the configuration that ours goes on top of."""
     kconfig.write(paths, PACKAGE, own=own)
     kernel.build(paths, PACKAGE, KERNEL_TARGETS, verbose=verbose)
-    _remove(paths.packages, KERNEL_DEBS)
+    remove(paths.packages, KERNEL_DEBS)
     for pattern in KERNEL_DEBS:
         for file in paths.out.glob(pattern):
             file.rename(paths.packages / file.name)
-    _remove(paths.out, KERNEL_REST)
+    remove(paths.out, KERNEL_REST)
     return found(paths, KERNEL_DEBS)
 
 
