@@ -135,10 +135,14 @@ class Result:
     build_s: float = 0
     test_s: float = 0
 
+    @property
+    def said(self) -> str:
+        """The tests that caught it, or why none did."""
+        return ", ".join(self.by) if self.verdict is Verdict.CAUGHT else self.reason
+
     def __str__(self) -> str:
-        said = ", ".join(self.by) if self.verdict is Verdict.CAUGHT else self.reason
         took = f"built in {self.build_s:.0f} s, tested in {self.test_s:.0f} s"
-        return f"{self.verdict:6}  {self.name}  ({self.kind}; {took})  {said}"
+        return f"{self.verdict:6}  {self.name}  ({self.kind}; {took})  {self.said}"
 
 
 def load(paths: Paths) -> list[Mutant]:
@@ -225,13 +229,18 @@ def judge(status: int | None, report: str) -> tuple[Verdict, tuple[str, ...], st
     return Verdict.MISSED, (), "its tests passed"
 
 
-def _require(paths: Paths) -> None:
+def _log(paths: Paths, name: str) -> Path:
+    """$(O)/logs/mutants/NAME.log, removed. Raises LabError if no mutant can be planted here."""
     why = refusal()
     if why:
         raise LabError(f"mutants need private mounts: {why}", exit_code=1)
     for path in (paths.linux, paths.kernel(), paths.userland):
         if path.exists() and not path.resolve().is_relative_to(paths.out.resolve()):
             raise LabError(f"{path} is a link out of $(O): a mutant would be written there")
+    log = paths.logs / "mutants" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    return log
 
 
 def _test(view: Overlay, paths: Paths, log: Path, words: str, short: bool, *options: str) -> Result:
@@ -247,11 +256,8 @@ def _test(view: Overlay, paths: Paths, log: Path, words: str, short: bool, *opti
 
 
 def try_mutant(paths: Paths, mutant: Mutant) -> Result:
-    """Plant it, build, run its tests. The log is $(O)/logs/mutants/NAME.log."""
-    _require(paths)
-    log = paths.logs / "mutants" / f"{mutant.name.replace('/', '-')}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
+    """Plant it, build, run its tests."""
+    log = _log(paths, mutant.name.replace("/", "-"))
     start = time.monotonic()
     with overlay([paths.top, paths.out]) as view:
         env = test_environment(paths, mutant.short)
@@ -269,10 +275,7 @@ def try_mutant(paths: Paths, mutant: Mutant) -> Result:
 
 def verify(paths: Paths, mutants: Sequence[Mutant]) -> None:
     """The tests of these mutants pass without any. Raises LabError."""
-    _require(paths)
-    log = paths.logs / "mutants/none.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
+    log = _log(paths, "none")
     for short in (True, False):
         words = sorted({f"({m.caught_by})" for m in mutants if m.short is short})
         if not words:
@@ -359,8 +362,7 @@ def report(results: Sequence[Result]) -> int:
     print(f"\n{'mutant':{width}}  {'kind':7}  {'verdict':7}  {'after':>6}  by")
     for result in results:
         after = f"{result.build_s + result.test_s:.0f} s"
-        said = ", ".join(result.by) if result.verdict is Verdict.CAUGHT else result.reason
-        row = f"{result.kind:7}  {result.verdict:7}  {after:>6}  {said}"
+        row = f"{result.kind:7}  {result.verdict:7}  {after:>6}  {result.said}"
         print(f"{result.name:{width}}  {row}")
     caught = sum(result.verdict is Verdict.CAUGHT for result in results)
     print(f"{caught} of {len(results)} mutants caught")
