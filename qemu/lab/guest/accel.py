@@ -71,12 +71,12 @@ def _here(qemu: str) -> dict[str, str]:
     return {"boot_id": BOOT_ID.read_text().strip(), "qemu": said.partition("\n")[0]}
 
 
-def kvm_works(paths: Paths, probe: Probe = probe_kvm, qemu: str = Machine.qemu) -> bool:
+def kvm_works(paths: Paths, probe: Probe = probe_kvm) -> bool:
     """The verdict on KVM, from $(O)/kvm.json or from a probe boot."""
     if not KVM.exists():
         return False
     path = paths.out / "kvm.json"
-    here = _here(qemu)
+    here = _here(Machine.qemu)
     verdict = stamps.load(path)
     if verdict not in ({**here, "kvm": True}, {**here, "kvm": False}):
         verdict = {**here, "kvm": probe(paths)}

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab import LabError
@@ -75,15 +75,14 @@ _CHATTER = re.compile(r"^(Kernel: |make(\[\d+\])?: (Nothing|Entering|Leaving|')|
 CACHED = Path(__file__).with_name("cached.sh")
 
 
-def environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours, without what would leak into kbuild or git.
 
     Started by a hook of git, GIT_DIR would point at a person's repository.
     """
-    env = os.environ if environ is None else environ
     return {
         name: value
-        for name, value in env.items()
+        for name, value in os.environ.items()
         if name not in HIDDEN and not name.startswith("GIT_")
     }
 
@@ -194,16 +193,9 @@ def _follow(argv: Sequence[str], log: Path, progress: Progress, verbose: bool) -
 def compile_commands(paths: Paths, variant: str) -> Path:
     """$(O)/compile_commands.json of a kernel that has been built."""
     target = paths.out / "compile_commands.json"
-    done = subprocess.run(
-        [
-            sys.executable,
-            str(paths.linux / "scripts/clang-tools/gen_compile_commands.py"),
-            f"--directory={paths.kernel(variant)}",
-            f"--output={target}",
-        ],
-        check=False,
-    )
-    if done.returncode:
+    script = paths.linux / "scripts/clang-tools/gen_compile_commands.py"
+    where = (f"--directory={paths.kernel(variant)}", f"--output={target}")
+    if subprocess.run([sys.executable, str(script), *where], check=False).returncode:
         raise LabError("gen_compile_commands.py failed", exit_code=1)
     # Editors open our files in modules/, the compiler saw them through the links.
     text = target.read_text()
