@@ -134,11 +134,6 @@ class Machine:
         return not (self.real_time or self.root)
 
     @property
-    def board(self) -> str:
-        """QEMU's machine."""
-        return ARCH.boards[not self.real_time]
-
-    @property
     def model(self) -> str:
         """QEMU's CPU."""
         return self.cpu or ARCH.cpus[not self.real_time]
@@ -184,11 +179,12 @@ class Machine:
         return [
             self.qemu,
             *("-no-user-config", "-nodefaults", "-no-reboot", "-display", "none"),
-            *("-machine", self.board, *self._accel_args(files)),
+            *("-machine", ARCH.boards[not self.real_time], *self._accel_args(files)),
             *("-cpu", self.model, "-smp", str(self.cpus), "-m", str(self.mem_mb)),
             *("-kernel", str(paths.boot_image(self.kernel)), "-initrd", str(files.initrd)),
             *("-append", self.command_line()),
             *self._console_args(files),
+            *ARCH.serial,
             *("-chardev", f"file,id=result,path={quoted(files.result)}"),
             # Without ioeventfd the guest's write is served at the instruction
             # that makes it, not by another host thread at some later one.
@@ -219,18 +215,12 @@ class Machine:
 
     @staticmethod
     def _console_args(files: Files) -> list[str]:
-        if files.interactive:
-            # Ctrl-C belongs to the guest; Ctrl-A X ends the machine.
-            return [
-                *("-chardev", "stdio,id=console,mux=on,signal=off"
-                  f",logfile={quoted(files.console)}"),
-                *("-mon", "chardev=console,mode=readline"),
-                *ARCH.serial,
-            ]  # fmt: skip
-        return [
-            *("-chardev", f"file,id=console,path={quoted(files.console)}"),
-            *ARCH.serial,
-        ]
+        log = quoted(files.console)
+        if not files.interactive:
+            return ["-chardev", f"file,id=console,path={log}"]
+        # Ctrl-C belongs to the guest; Ctrl-A X ends the machine.
+        terminal = f"stdio,id=console,mux=on,signal=off,logfile={log}"
+        return ["-chardev", terminal, "-mon", "chardev=console,mode=readline"]
 
     def _root_args(self, paths: Paths) -> list[str]:
         if not self.root:
