@@ -2,8 +2,6 @@
 """The root image of the guest: a squashfs of Debian packages, from the host's own apt sources."""
 
 import argparse
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -17,6 +15,7 @@ from typing import Any
 
 from lab import LabError
 from lab.arch import ARCH
+from lab.host import stamps
 from lab.host.deps import OS_RELEASE, said_of
 from lab.host.progress import Progress
 from lab.paths import Paths, outside
@@ -142,11 +141,6 @@ def emulate(binfmt: Path = BINFMT) -> None:
         )
 
 
-def digest(suite: str) -> str:
-    """Changes when the image has to be made anew."""
-    return hashlib.sha256(json.dumps([suite, OPTIONS, COMPRESSOR]).encode()).hexdigest()
-
-
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Ours, for programs of the packages: with our Python's settings theirs would write paths
     of this folder into the image."""
@@ -173,7 +167,7 @@ def make(paths: Paths) -> None:
     own = release()
     suite = own or ELSEWHERE
     stamp = paths.rootfs.with_suffix(".json")
-    key = digest(suite)
+    key = stamps.digest(suite, OPTIONS, COMPRESSOR)
     if paths.rootfs.exists() and stamp.exists() and stamp.read_text() == key:
         return
     kept = outside(os.environ) / "images" / f"{key}.sqfs"

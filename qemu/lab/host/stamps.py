@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Stamps: small files that say what the files beside them were made of."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+
+def digest(*made_of: object) -> str:
+    """Another one for everything else that something is made of."""
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
 def load(stamp: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 import argparse
 import functools
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -213,8 +212,7 @@ def _digest(paths: Paths, merged: Mapping[str, Asked], llvm: bool) -> str:
         if any("/Kconfig" in f"/{change.new}" for change in patch.changes):
             kconfigs.append(patch.text)
     tree = patches.generation(paths)
-    text = json.dumps([[str(item) for item in merged.values()], kconfigs, tree, llvm])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return stamps.digest([str(item) for item in merged.values()], kconfigs, tree, llvm)
 
 
 def _conf(paths: Paths, variant: str, targets: Sequence[str], llvm: bool) -> None:

@@ -9,8 +9,6 @@ was keeps its time (and its object file).
 
 import argparse
 import filecmp
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -298,14 +296,9 @@ def hard_link_copy(pristine: Path, linux: Path) -> None:
 
 
 def _digest(found: Source, series: Sequence[Patch], links: Mapping[str, Path]) -> str:
-    text = json.dumps(
-        [
-            found.key,
-            [(patch.name, patch.text) for patch in series],
-            sorted((name, str(target)) for name, target in links.items()),
-        ]
-    )
-    return hashlib.sha256(text.encode()).hexdigest()
+    texts = [(patch.name, patch.text) for patch in series]
+    targets = sorted((name, str(target)) for name, target in links.items())
+    return stamps.digest(found.key, texts, targets)
 
 
 def stamp_path(paths: Paths) -> Path:
