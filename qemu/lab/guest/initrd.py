@@ -91,12 +91,10 @@ def build(paths: Paths, plan: str, extra: Mapping[str, Path] | None = None) -> b
     nodes.append(character_device("dev/console", 5, 1))
     nodes.append(file("init", paths.init.read_bytes(), 0o755))
     nodes.append(file(in_archive(PLAN_FILE), plan.encode()))
-    for programs in (paths.bin, paths.libexec):
-        for program in sorted(programs.iterdir()) if programs.is_dir() else ():
-            if program.is_file():
-                nodes.append(
-                    file(in_archive(f"{PROGRAM_DIR}/{program.name}"), program.read_bytes(), 0o755)
-                )
+    programs = (program for folder in (paths.bin, paths.libexec) for program in folder.glob("*"))
+    for program in filter(Path.is_file, programs):
+        name = in_archive(f"{PROGRAM_DIR}/{program.name}")
+        nodes.append(file(name, program.read_bytes(), 0o755))
     nodes += [directory(name) for name in _folders(extra or ()) if name not in DIRECTORIES]
     for name, source in (extra or {}).items():
         executable = source.stat().st_mode & stat.S_IXUSR
