@@ -55,8 +55,8 @@ class Asked:
         return f"CONFIG_{self.symbol}={self.value}"
 
 
-def parse(name: str, text: str) -> list[Asked]:
-    """The symbols of a fragment. A line that is neither one nor a comment is an error."""
+def parse(name: str, text: str) -> dict[str, Asked]:
+    """The lines of a fragment, by symbol. A line that is neither one nor a comment is an error."""
     asked: dict[str, Asked] = {}
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{name}:{number}"
@@ -76,7 +76,7 @@ def parse(name: str, text: str) -> list[Asked]:
             first = asked[item.symbol].where
             raise LabError(f"{where}: CONFIG_{item.symbol} is already at {first}")
         asked[item.symbol] = item
-    return list(asked.values())
+    return asked
 
 
 def merge(configs: Path, names: Iterable[str]) -> dict[str, Asked]:
@@ -86,8 +86,7 @@ def merge(configs: Path, names: Iterable[str]) -> dict[str, Asked]:
         path = configs / f"{name}.config"
         if not path.is_file():
             raise LabError(f"{path}: no such fragment")
-        for item in parse(path.name, path.read_text()):
-            merged[item.symbol] = item
+        merged |= parse(path.name, path.read_text())
     return merged
 
 
@@ -102,7 +101,7 @@ def _own(file: Path) -> dict[str, Asked]:
     """A person's configuration, such as /boot/config-6.12.0-amd64."""
     if not file.is_file():
         raise LabError(f"CONFIG={file}: no such file")
-    return {item.symbol: item for item in parse(str(file), file.read_text())}
+    return parse(str(file), file.read_text())
 
 
 def final_values(text: str) -> dict[str, str]:
