@@ -110,10 +110,8 @@ def _series_files(patches: Path) -> list[Path]:
 
 
 def _named_in(series: Path, patches: Path) -> list[Patch]:
-    names: list[str] = []
-    if series.exists():
-        lines = (line.partition("#")[0].strip() for line in series.read_text().splitlines())
-        names = [line for line in lines if line]
+    lines = series.read_text().splitlines() if series.exists() else []
+    names = [name for line in lines if (name := line.partition("#")[0].strip())]
     where = f"patches/{series.relative_to(patches)}"
     found: list[Patch] = []
     for name in names:
@@ -234,11 +232,8 @@ def sync(
     make would otherwise keep the object of the text before.
     """
     have = dict(tree_files(linux))
-    want = {name: pristine / name for name, _ in tree_files(pristine)}
-    want.update({name: copy for name, copy in staged.items() if copy.exists()})
-    for name, copy in staged.items():
-        if not copy.exists():
-            want.pop(name, None)
+    want = {name: pristine / name for name, _ in tree_files(pristine)} | {**staged}
+    want = {name: file for name, file in want.items() if name not in staged or file.exists()}
     for name in have.keys() - want.keys() - links.keys():
         (linux / name).unlink()
         for parent in (linux / name).parents:
