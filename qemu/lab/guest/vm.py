@@ -240,7 +240,7 @@ class Guest:
 
 @contextmanager
 def _prepared(paths: Paths, boot: Boot, files: Files) -> Iterator[list[str]]:
-    """The command for a block that has the directory of the files to itself."""
+    """The command of a guest. In the block no other run may write into its directory."""
     log_dir = files.console.parent
     log_dir.mkdir(parents=True, exist_ok=True)
     with (log_dir / "lock").open("w") as lock:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def digest(*made_of: object) -> str:
-    """Another one for everything else that something is made of."""
+    """Changes with each of the things that something is made of."""
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
