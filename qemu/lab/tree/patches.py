@@ -248,19 +248,21 @@ def sync(
             continue
         _replace(linux / name, file)
     for name, target in links.items():
-        link = linux / name
-        if not (link.is_symlink() and link.readlink() == target):
-            link.unlink(missing_ok=True)
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(target)
+        _link(linux / name, target)
+
+
+def _link(link: Path, target: Path) -> None:
+    """Make link a symbolic link to target, unless it is one already."""
+    if not (link.is_symlink() and link.readlink() == target):
+        link.unlink(missing_ok=True)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
 
 
 def _replace(old: Path, new: Path) -> None:
     """Give old the content of new in a file of its own, unless it has it already."""
     if new.is_symlink():
-        if not (old.is_symlink() and old.readlink() == new.readlink()):
-            old.unlink(missing_ok=True)
-            old.symlink_to(new.readlink())
+        _link(old, new.readlink())
         return
     if old.is_file() and not old.is_symlink() and filecmp.cmp(old, new, shallow=False):
         return

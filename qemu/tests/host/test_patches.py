@@ -168,6 +168,15 @@ def test_new_and_deleted_files_come_and_go(tmp_path: Path) -> None:
     assert not link.is_symlink()
 
 
+def test_a_directory_of_links_comes_back(tmp_path: Path) -> None:
+    pristine, linux = tmp_path / "pristine", tmp_path / "linux"
+    (pristine / "dts").mkdir(parents=True)
+    (pristine / "dts/include").symlink_to("../include")
+    linux.mkdir()
+    patches.sync(pristine, linux, {}, {})
+    assert (linux / "dts/include").readlink() == Path("../include")
+
+
 def test_without_hard_links_it_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another device, or a file system without links: cp -al fails half-way."""
     cp = script(
