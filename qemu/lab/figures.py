@@ -10,7 +10,7 @@ import difflib
 from functools import partial
 from pathlib import Path
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.experiment import SCOPES
 from lab.paths import Paths
 from lab.registry import lookup, names
@@ -27,8 +27,7 @@ def documents(top: Path) -> list[Path]:
 def measured(paths: Paths, exp: str | None, name: str, scope: str) -> results.Run | None:
     """What was measured, or None if there is nothing or it is not asked for."""
     lookup(name)
-    if scope not in SCOPES:
-        raise LabError(f"scope '{scope}': allowed are {', '.join(SCOPES)}")
+    one_of("scope", scope, SCOPES)
     if exp not in (None, name):
         return None
     run = results.run(paths, name, scope)

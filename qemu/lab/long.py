@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-from lab import LabError
+from lab import one_of
 from lab.guest.boot import Boot, Judged
 from lab.guest.ktap import Case
 from lab.guest.result import BootResult, ProgramResult
@@ -246,8 +246,7 @@ def verb(args: argparse.Namespace) -> int:
     paths = Paths.from_env()
     known = dict(parts(paths))
     for name in args.part:
-        if name not in known:
-            raise LabError(f"part '{name}': allowed are {', '.join(known)}")
+        one_of("part", name, known)
     path = paths.logs / "long.json"
     failed: list[Row] = []
     for name in args.part or known:

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from lab import LabError, checked, plan
+from lab import checked, one_of, plan
 from lab.experiment import Experiment, Shown, by_scope
 from lab.guest.boot import Boot, Program
 from lab.native import Peer
@@ -142,12 +142,11 @@ def names() -> list[str]:
 
 def lookup(name: str) -> Experiment:
     """The experiment of a name.  Raises LabError (exit code 2) with the allowed names."""
-    if name not in EXPERIMENTS:
-        raise LabError(f"EXP '{name}': allowed are {', '.join(names())}")
+    one_of("EXP", name, names())
     return EXPERIMENTS[name]
 
 
 def check_metric(experiment: Experiment, metric: str | None) -> None:
     """Raises LabError (exit code 2) for a metric that the experiment does not measure."""
-    if metric is not None and metric not in experiment.metrics:
-        raise LabError(f"metric '{metric}': allowed are {', '.join(experiment.metrics)}")
+    if metric is not None:
+        one_of("metric", metric, experiment.metrics)

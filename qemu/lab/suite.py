@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from lab import LabError
+from lab import LabError, one_of
 from lab.guest import python
 from lab.guest.boot import DEBUG_SLOWNESS, Boot, Program
 from lab.guest.machine import Machine
@@ -219,14 +219,12 @@ def shortened(boot: Boot) -> Boot:
 def tier(environ: Mapping[str, str]) -> str:
     """What is run of the suites: LAB_TIER, gate by default. Raises LabError."""
     found = environ.get("LAB_TIER") or TIERS[0]
-    if found not in TIERS:
-        raise LabError(f"LAB_TIER '{found}': allowed are {', '.join(TIERS)}")
+    one_of("LAB_TIER", found, TIERS)
     return found
 
 
 def kernel_variant(environ: Mapping[str, str]) -> str:
     """Which kernel the suites boot: LAB_KERNEL, guest by default. Raises LabError."""
     variant = environ.get("LAB_KERNEL") or KERNELS[0]
-    if variant not in KERNELS:
-        raise LabError(f"LAB_KERNEL '{variant}': allowed are {', '.join(KERNELS)}")
+    one_of("LAB_KERNEL", variant, KERNELS)
     return variant

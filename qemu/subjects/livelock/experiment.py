@@ -158,12 +158,12 @@ def curves(
 COST = curves(v.COSTS, COST_PPS, turns=5)
 """Half of it on another kernel: the price of what is switched off."""
 
-EVERYBODY = (*v.ALL, *v.IN_TREES, *v.PEERS, *v.OTHERS)
+COMPARED = (*v.ALL, *v.IN_TREES, *v.PEERS, *v.OTHERS)
 
 FULL: Scope = (
     # Quantiles are compared on one card, and need the turns; three show what overload does.
-    *curves(EVERYBODY, RATES, turns=5),
-    *curves(EVERYBODY, RATES, ports=(3,)),
+    *curves(COMPARED, RATES, turns=5),
+    *curves(COMPARED, RATES, ports=(3,)),
     *curves((*v.GOVERNOR_LIMITED, *v.OTHERS_LIMITED), (30000, *OVERLOAD), ports=PORTS),
     *curves(v.LIMITED, (30000, *OVERLOAD), ports=PORTS),
     *curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
