@@ -22,11 +22,14 @@ WRONG = {
     "interval": "36.0 % hold the true mean",
     "wait": "records took",
 }
+REWEIGHT = """lottery_mine_remove(pool, e);
+	e->tickets = tickets;
+	lottery_mine_insert(pool, e);"""
 MISTAKES = {
-    "pool": ("lottery_mine_remove(pool, e);\n\te->tickets = ", "e->tickets = ", "the pool says"),
+    "pool": (REWEIGHT, "e->tickets = tickets;", "the pool says"),
     "draw": ("found >= whole", "found > whole + 256", "wins 21760 times while 0 wins 22016 times"),
     "strategy": ("return 0;", "return 1000;", "is left alone while the CPU is free"),
-    "interval": ("BATCHES = 20", "BATCHES = 2000", "% hold the true mean"),
+    "interval": ("BATCHES = 20", "BATCHES = 2000", "43.6 % hold the true mean"),
     "wait": ("if (fdatasync(fileno(file)))", "if (0)", "were waited for: a crash loses the others"),
 }
 """What a usual mistake has in place of the right answer's words, and its verdict."""

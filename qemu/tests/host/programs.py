@@ -40,8 +40,8 @@ def assert_refused(done: Done, said: str, status: int = 2) -> None:
     assert said in line
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
+def wait_until(condition: Callable[[], bool], seconds: float = TIMEOUT_S) -> None:
+    deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.001)

@@ -39,10 +39,14 @@ def of(**fields: object) -> Goal:
     ("fields", "whole", "met", "measured"),
     [
         # what lies on a bound is good
-        ({**LIST, "high": 10.0}, True, True, "10.000"),
-        ({**LIST, "high": 9.9}, False, False, "10.000"),
-        ({**LIST, "low": 10.0}, False, True, "10.000"),
-        ({**LIST, "low": 10.1}, True, False, "10.000"),
+        *(
+            ({**LIST, end: bound}, whole, met, "10.000")
+            for whole in (True, False)
+            for end, bound, met in (
+                *(("high", 10.0, True), ("high", 9.9, False)),
+                *(("low", 10.0, True), ("low", 10.1, False)),
+            )
+        ),
         # each row counts
         ({**TREES, "high": 19.0}, False, False, "2 8.000, 20 20.000"),
         ({**TREES, "high": 20.0}, True, True, "2 8.000, 20 20.000"),

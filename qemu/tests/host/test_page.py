@@ -14,7 +14,7 @@ from lab.registry import EXPERIMENTS
 from lab.report import page
 from lab.report.references import references
 from lab.report.results import fullest, stem
-from tests.host.browser import WIDE, Browser
+from tests.host.browser import ANSWER_S, WIDE, Browser
 from tests.host.programs import wait_until
 
 LOAD_MS, LOAD_TRIES = 1000, 3
@@ -144,7 +144,7 @@ def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, d
     assert [url for url in seen.requests if not url.startswith("data:")] == [address]
     assert chromium.ask(PLOTS) > chromium.ask(DRAWN) > 3
     chromium.ask(UNFOLD)
-    wait_until(lambda: chromium.ask(f"{PLOTS} === {DRAWN}"))
+    wait_until(lambda: chromium.ask(f"{PLOTS} === {DRAWN}"), ANSWER_S)
     assert chromium.ask(BROKEN) == [] and chromium.ask("document.images.length") > 3
     assert chromium.ask(DANGLING) == []
     assert chromium.ask(WIDE) <= 0 and chromium.ask(CUT) == []
