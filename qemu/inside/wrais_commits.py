@@ -28,6 +28,11 @@ HELD_BYTES = 4 * MIB
 SIZE = 4096
 RECORD = b"\xa5" * SIZE
 _MOVE_EXTENTS, _SET_FLAGS, _EXTENTS = 0xC028660F, 0x40086602, 0x80000
+_COLLAPSE, _INSERT = 0x08, 0x20
+LAST = 2 * 30 * 340
+"""Extents of a block each, with holes between them, fill 30 blocks up to this one. To shift the
+extents of 22 takes all that a transaction has for it.
+"""
 
 
 def fast_commits(disk: Disk) -> int:
@@ -43,6 +48,7 @@ def promised(case: Case, disk: Disk, count: int) -> Iterator[None]:
     yield
     case.equal(fast_commits(disk) - before, count, "fast commits")
     disk.crash()
+    disk.pace(0)
     disk.mount()
 
 
@@ -176,4 +182,62 @@ def remapped(case: Case) -> None:
         for name in names[:3]:
             with open(f"{disk.folder}/{name}", "rb") as found:
                 case.expect(found.read() == RECORD, f"{name}: other bytes")
+        disk.end_clean()
+
+
+def _shift(mode: int, file: int) -> None:
+    """Remove the second block, or make room for one there."""
+    calls.call("fallocate", file, mode, SIZE, SIZE)
+
+
+def _cut(file: int) -> None:
+    """Leave the first block, and write one far behind it."""
+    os.ftruncate(file, SIZE)
+    os.pwrite(file, RECORD, LAST * SIZE)
+
+
+def _transactions(disk: Disk) -> int:
+    """Committed in full since it was mounted."""
+    return int(calls.read(f"/proc/fs/jbd2/{disk.name}-8/info").split()[0])
+
+
+def _spans(case: Case, disk: Disk, path: str, change: Callable[[int], None], fast: int) -> None:
+    """Begin it in a transaction that is then committed, and end it in one that fsync(2) commits."""
+    disk.unmount()
+    disk.pace(MBPS)
+    disk.mount(SYNC_OPTIONS)
+    # The first commit since then would wait for the journal's superblock.
+    fill_file(f"{disk.folder}/first", SIZE)
+    file = os.open(path, os.O_RDWR)
+    transactions, reads = _transactions(disk), disk.count(0) + 5
+    with promised(case, disk, fast):
+        with Task(partial(change, file)) as task:
+            task.release()
+            case.expect(wait_until(lambda: disk.count(0) >= reads), "it looks for no blocks")
+            os.sync()
+            task.result()
+        os.fsync(file)
+        os.close(file)
+        case.equal(_transactions(disk) - transactions, 2 - fast, "full commits")
+
+
+def spans(case: Case) -> None:
+    """Where the blocks of a file are is promised, too, if that takes two transactions to change."""
+    with Disk(3 * DISK_MIB, 0, feature=FEATURE) as disk:
+        path = f"{disk.folder}/file"
+        with open(path, "wb", buffering=0) as file:
+            for block in range(0, LAST + 1, 2):
+                os.posix_fallocate(file.fileno(), block * SIZE, SIZE)
+            for block in (2, LAST):
+                os.pwrite(file.fileno(), RECORD, block * SIZE)
+        for change, fast, wanted in (
+            (partial(_shift, _COLLAPSE), 0, {1: RECORD, LAST - 1: RECORD}),
+            (partial(_shift, _INSERT), 0, {2: RECORD, LAST: RECORD}),
+            (_cut, 1, {2: bytes(SIZE), LAST: RECORD}),
+        ):
+            _spans(case, disk, path, change, fast)
+            with open(path, "rb") as found:
+                for block, expected in wanted.items():
+                    there = os.pread(found.fileno(), SIZE, block * SIZE)
+                    case.expect(there == expected, f"{change}, block {block}: other bytes")
         disk.end_clean()

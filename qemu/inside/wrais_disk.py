@@ -118,10 +118,7 @@ class Disk:
             self._configure(size=mib, **_FORM)
             self._plug()
             run(*_MKFS, *(["-O", feature] if feature else []), self.device)
-            # from now on it is a slow one, with the same bytes
-            self.power(False)
-            self._configure(service_mbps=mbps, service_nsec=300_000)
-            self._plug()
+            self.pace(mbps)
             self.mount(options)
         except BaseException:
             self._remove()
@@ -148,6 +145,12 @@ class Disk:
     def _plug(self) -> None:
         self.power(True)
         self.set("queue/scheduler", "bfq")
+
+    def pace(self, mbps: int) -> None:
+        """Plug it anew, with the same bytes, as one that moves so many MB/s; 0: all at once."""
+        self.power(False)
+        self._configure(service_mbps=mbps, service_nsec=300_000 if mbps else 0)
+        self._plug()
 
     def set(self, name: str, text: str) -> None:
         """What the block layer keeps of it."""
@@ -198,9 +201,9 @@ class Disk:
         fill_file(path, 4 * MIB)
         os.unlink(path)
 
-    def written(self) -> int:
-        """Sectors, since it was plugged."""
-        return int(calls.read(f"/sys/block/{self.name}/stat").split()[6])
+    def count(self, field: int) -> int:
+        """Since it was plugged: requests that read are field 0, sectors written 6."""
+        return int(calls.read(f"/sys/block/{self.name}/stat").split()[field])
 
     @contextmanager
     def loop(self, direct: bool) -> Iterator[str]:
