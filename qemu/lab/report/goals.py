@@ -230,10 +230,10 @@ def _missing(goal: Goal, found: Sequence[Row]) -> list[str]:
 
 
 def _needs(goal: Goal, records: Sequence[Record]) -> str:
-    """What of a goal's parameters no record has; empty if nothing of its metric was measured."""
+    """What of a goal's parameters no record has."""
     there = find(records, goal.metric)
     if not there:
-        return ""
+        return "needs make bench"
     lacks = [
         f"{value:,} {name}" if isinstance(value, int) and name.endswith("s") else f"{name} {value}"
         for name, value in (*goal.where.items(), *goal.over_where.items())

@@ -89,7 +89,7 @@ def start_up(run: Run) -> Top:
 def packets(run: Run) -> Top:
     """What arrives of ever more frames."""
     where: dict[str, Choice] = {"ports": 1, "rate_function": "constant", "mitigation": "off"}
-    stock, ours = _pair(run, "goodput_pps", ("e1000", "hybrid"), "offered_pps", **where)
+    stock, ours = _pair(run, "goodput_pps", ("e1000", "e1000-governor"), "offered_pps", **where)
     both = [rate for rate in stock if rate in ours and not isinstance(rate, str)]
     sentence = MISSING
     if both:
@@ -101,7 +101,7 @@ def packets(run: Run) -> Top:
     wanted = {
         "e1000, stock NAPI": "stock",
         "threaded NAPI": "threaded NAPI",
-        "NAPI with the governor": "governor",
+        "e1000 with the governor": "governor",
     }
     drawn = _drawn(run, "livelock-2", wanted, "offered packets/s", "received packets/s")
     return Top("packets", run.name, "Packets under overload", sentence, "throughput", *drawn)

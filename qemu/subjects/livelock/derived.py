@@ -38,7 +38,7 @@ LATE_PEERS = {
     ),
 }
 """The peers whose late frames are compared with those of a variant."""
-LIMITS = (20, 40, 60)
+LIMITS = (20, 40, 60, 80)
 """In per cent. With more than 60 applications are behind, and receiving waits for them."""
 UNITS = dict.fromkeys(("governed_share_points", "governed_limit_points"), "points")
 """Of what is no ratio."""

@@ -37,6 +37,9 @@ STRAY = "stray"
 """Every second frame, at a constant rate, is for a socket without a reader."""
 STRAY_PPS = (20000, 40000)
 """As many again as one card takes with ease, and as it takes at all."""
+FAST = "fast"
+"""A constant rate on a CPU that is eight times as fast."""
+FAST_PPS = (100000, 150000, 200000)
 MITIGATION = {"off": False, "on": True}
 """Whether the card may delay its interrupts."""
 
@@ -99,13 +102,19 @@ class Curve:
         """Of the boot."""
         return f"{self.variant.name}-{self.ports}-{self.function}-mitigation-{self.mitigation}"
 
+    @property
+    def shift(self) -> int:
+        """2**shift ns an instruction."""
+        return 0 if self.function == FAST else SHIFT
+
     def argv(self) -> tuple[str, ...]:
         """The command in the guest."""
         stray = self.function == STRAY
+        function = CONSTANT if self.function in (STRAY, FAST) else self.function
         return (
             "livelock-run",
             *self.variant.options(),
-            *("--ports", str(self.ports), "--function", CONSTANT if stray else self.function),
+            *("--ports", str(self.ports), "--function", function),
             *(("--malformed", "stray", "--every", "2") if stray else ()),
             *("--duration", str(self.duration_ms), "--warmup", str(WARMUP_MS)),
             *("--frames", str(self.frames), "--never-idle"),
@@ -117,8 +126,9 @@ class Curve:
         return max(self.duration_ms, WARMUP_MS - 1000 * self.frames // -rate)
 
     def busy_s(self) -> float:
-        """About the guest seconds of CPU; a hog always wants it."""
-        return OVERHEAD_S + sum(self.lasts_ms(rate) for rate, _ in self.windows) / 1000
+        """About the guest seconds of CPU, of SHIFT; a hog always wants it."""
+        lasts_s = OVERHEAD_S + sum(self.lasts_ms(rate) for rate, _ in self.windows) / 1000
+        return lasts_s * (1 << SHIFT - self.shift)
 
     def boot(self) -> Boot:
         """The guest that measures it."""
@@ -129,7 +139,7 @@ class Curve:
             kernel=self.variant.kernel,
             append=("idle=poll",),
             root=False,
-            icount_shift=SHIFT,
+            icount_shift=self.shift,
             modules=(SOURCE, *(() if driver == VIRTIO else (driver,))),
             nics=pairs(self.ports, MITIGATION[self.mitigation], self.variant.model),
         )
@@ -169,6 +179,7 @@ FULL: Scope = (
     *curves((*v.ALL, v.GOVERNOR), KNEE, functions=FUNCTIONS[1:], duration_ms=SHORT_MS, frames=0),
     *curves((*v.ALL, v.GOVERNOR), KNEE, mitigations=("on",), duration_ms=SHORT_MS, frames=0),
     *curves(v.WAYS, STRAY_PPS, functions=(STRAY,)),
+    *curves(v.WAYS, FAST_PPS, functions=(FAST,), duration_ms=SHORT_MS),
     *COST,
 )
 
@@ -180,6 +191,7 @@ QUICK: Scope = (
     *curves(v.IN_TREES, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
     *curves(v.PEERS, (10000, 20000, *OVERLOAD), turns=5),
     *curves(v.WAYS, STRAY_PPS, functions=(STRAY,)),
+    *curves(v.WAYS, FAST_PPS, functions=(FAST,), duration_ms=SHORT_MS),
     *curves(v.GOVERNOR_LIMITED, OVERLOAD),
     *curves(v.OTHERS, (2000, 6000, 10000, 20000, 60000, 200000), turns=5),
     *curves(v.OTHERS_LIMITED, OVERLOAD),

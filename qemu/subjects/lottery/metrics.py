@@ -211,10 +211,8 @@ def _cyclictest(run: Run, rows: Sequence[output.CyclictestRow]) -> Iterator[Samp
     due at a tick.  On an idle CPU there is no tick to meet.  The peer of lottery hogs
     is therefore the same number of fair ones; idle is shown beside it.
 
-    Beside lottery hogs fair tasks live on what the deadline server gives them, and that
-    is above real-time tasks: a wakeup may wait for a kworker's turn (seen in a trace)
-    or, with a fair hog there, for the server's 50 ms.  That is "both", which is shown,
-    too; beside real-time hogs it is the same.
+    "both" is with a fair hog as well: fair tasks have turns then, and the deadline server, which
+    runs above real-time tasks, has nothing to do.
     """
     (row,) = rows
     yield run.sample("cyclictest_max_ns", row.max_ns, "ns", variant=row.beside)

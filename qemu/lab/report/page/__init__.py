@@ -101,7 +101,7 @@ def _goal(verdict: Verdict) -> dict[str, str]:
         "bound": verdict.bound,
         "measured": verdict.measured,
         "word": verdict.outcome,
-        "why": verdict.why or (NOT_MEASURED if verdict.measured == NOT_MEASURED else "not told"),
+        "why": verdict.why,
     }
 
 
@@ -168,7 +168,7 @@ def _context(paths: Paths, library: Path, pictured: Collection[str]) -> dict[str
     ]
     goals = [goal for section in sections for goal in section.goals]
     words = [goal["word"] for goal in goals]
-    absent = sum(goal["why"] == NOT_MEASURED for goal in goals if goal["word"] == "-")
+    absent = sum(goal["measured"] == NOT_MEASURED for goal in goals)
     style = (HERE / "page.css").read_text(encoding="utf-8")
     scripts = [(HERE / "page.js").read_text(encoding="utf-8")]
     if library.exists():
