@@ -2,6 +2,7 @@
 """Documents of the instruments: read, compared, drawn."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hdrh.log import HistogramLogReader
 
 from lab import LabError, hdr, plot
 from lab.report.document import compared, read_document
+from tests.documents import TOP
 
 DOCUMENT: dict[str, Any] = {
     **{"tool": "ipclat", "schema": 1, "version": "1.0", "time": "2026-01-02T03:04:05Z"},
@@ -187,3 +189,14 @@ def test_without_samples_there_is_no_log(old: Path, tmp_path: Path) -> None:
     with pytest.raises(LabError, match=f"{path}: holds no samples: it takes --json --buckets"):
         hdr.main([old, path], tmp_path / "x.hlog")
     assert not (tmp_path / "x.hlog").exists()
+
+
+WALL_CLOCK = re.compile(r"CLOCK_REALTIME|\btime\(NULL\)|gettimeofday|timespec_get")
+DATES = {"udprate/session.c", "udprate/receive.c", "lib/document.c"}
+"""A date that is printed, and the kernel's stamps, which are turned into a steady clock's."""
+
+
+def test_no_tool_measures_by_the_wall_clock() -> None:
+    sources = [one for one in (TOP / "userland").rglob("*.[ch]") if one.is_file()]
+    readers = [one for one in sources if WALL_CLOCK.search(one.read_text())]
+    assert {str(one.relative_to(TOP / "userland")) for one in readers} == DATES
