@@ -12,7 +12,8 @@ guest: all such blocks of a page are executed in one boot, one after the other.
 host: executed beside the checkout's build directory, with our programs in PATH.
 dry: each command is handed to make --dry-run, and what make would call to the lab's parser.
 shown: commands behind `$ ` are executed there, too, and print the lines below them.
-tested NAME...: these tests execute it, or what does the same.
+tested NAME... FILE...: these tests execute it, or what does the same. The first two words of a
+    command are in the file of each test, or in a FILE of the checkout that it uses.
 text: no commands.
 
 In its next lines a mark may say `with OLD = NEW`, for what is only an example there, and

@@ -8,7 +8,6 @@ import pytest
 
 from lab.paths import Paths
 
-PROGRAM = "vng"
 LONGEST_S = 300
 SHOWN = "/proc/sched_lottery"
 
@@ -16,12 +15,12 @@ SHOWN = "/proc/sched_lottery"
 def test_our_kernel_runs_under_virtme_ng(lab_paths: Paths) -> None:
     """As a person would: a look, not a measurement. It needs udev on the host."""
     image = lab_paths.boot_image("vng")
-    if not shutil.which(PROGRAM):
-        pytest.skip(f"{PROGRAM} is missing: it is virtme-ng")
+    if not shutil.which("vng"):
+        pytest.skip("vng is missing: it is virtme-ng")
     if not image.is_file():
         pytest.skip("no kernel for it: make kernel-vng")
     done = subprocess.run(
-        [PROGRAM, "--disable-kvm", "--run", str(image), "--", f"head -n 3 {SHOWN}"],
+        ["vng", "--disable-kvm", "--run", str(image), "--", f"head -n 3 {SHOWN}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -36,12 +36,25 @@ def test_what_has_no_commands_looks_so() -> None:
         assert not [line for line in one.lines if typed.match(line)], one
 
 
-def test_what_is_tested_elsewhere_is() -> None:
-    tests = "\n".join(file.read_text() for file in (TOP / "qemu/tests").glob("**/test_*.py"))
-    for one in every("tested"):
-        assert one.mark and one.mark.words, one
-        for name in one.mark.words:
-            assert f"\ndef {name}(" in tests, (str(one), name)
+def spaced(text: str) -> str:
+    """Its words, each between blanks: without comments, quotes and what holds a list together."""
+    return " ".join(["", *re.split(r"[\s\"'(),\[\]]+", re.sub(r"(?m)^\s*#.*", "", text)), ""])
+
+
+@pytest.mark.parametrize("block", every("tested"), ids=str)
+def test_what_is_tested_elsewhere_is(block: Block) -> None:
+    """The launcher in build/ calls main()."""
+    words = block.mark.words if block.mark else ()
+    names = [word for word in words if "/" not in word]
+    files = [(TOP / word).read_text() for word in words if "/" in word]
+    sources = [file.read_text() for file in (TOP / "qemu/tests").glob("**/*.py")]
+    commands = (spaced(line.replace("build/lab", "main")).split() for line in block.commands())
+    typed = [line[line[0] == "sudo" :][:2] for line in commands]
+    assert names
+    for name in names:
+        own = [text for text in sources if f"\ndef {name}(" in text]
+        there = spaced("\n".join([*own, *files]))
+        assert own and any(spaced(" ".join(two)) in there for two in typed if two[1:]), name
 
 
 def dry(command: str) -> None:
