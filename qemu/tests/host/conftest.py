@@ -14,6 +14,9 @@ import pytest
 from lab import redraw
 from lab.bench import make_bench, run
 from lab.paths import Paths
+from lab.registry import EXPERIMENTS, PICTURES
+from lab.report import page
+from tests.documents import TOP
 from tests.host import browser
 from tests.host.browser import Browser
 from tests.host.fake_kernel import FakeMake
@@ -33,6 +36,19 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Paths:
     paths = Paths(top=top, out=top / "build")
     run(make_bench("lottery", "full", None, 1, 1), paths, Recorded())
     redraw.main(paths, None)
+    return paths
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+    """Results, figures and the page of all experiments, and what was drawn of their traces."""
+    top = tmp_path_factory.mktemp("whole")
+    paths = Paths(top=top, out=top / "build")
+    for name in EXPERIMENTS:
+        run(make_bench(name, "full", None, 1, 1), paths, Recorded())
+    for name in PICTURES:
+        shutil.copy(TOP / f"Documentation/images/{page.TRACE}-{name}.png", paths.plots)
+    page.write(paths, pictured=PICTURES)
     return paths
 
 

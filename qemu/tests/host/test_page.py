@@ -17,6 +17,7 @@ from lab.report.results import fullest, stem
 from tests.host.browser import ANSWER_S, WIDE, Browser
 from tests.host.programs import wait_until
 
+MAX_BYTES = 3_000_000
 LOAD_MS, LOAD_TRIES = 1000, 3
 PLOTS = "document.querySelectorAll('canvas[data-chart]').length"
 DRAWN = "[...document.querySelectorAll('.canvas')].filter(one => !one.hidden).length"
@@ -134,13 +135,21 @@ def test_a_file_that_is_not_right_is_named(copy: Paths, name: str, content: str,
 
 
 @needs_library
+def test_a_page_with_everything_is_no_larger_than_3_mb(whole: Paths) -> None:
+    """Some cells of its tables have no figure; nothing else is missing."""
+    text = (whole.out / page.NAME).read_text()
+    assert not re.findall('class="missing">(?!missing<)[^<]+', text)
+    assert len(text.encode()) <= MAX_BYTES
+
+
+@needs_library
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, dark: bool) -> None:
+def test_the_page_in_a_browser(whole: Paths, chromium: Browser, width: int, dark: bool) -> None:
     chromium.look(width, dark)
-    seen = chromium.open(reported.out / page.NAME)
+    seen = chromium.open(whole.out / page.NAME)
     assert seen.complaints == []
-    address = (reported.out / page.NAME).as_uri()
+    address = (whole.out / page.NAME).as_uri()
     assert [url for url in seen.requests if not url.startswith("data:")] == [address]
     assert chromium.ask(PLOTS) > chromium.ask(DRAWN) > 3
     chromium.ask(UNFOLD)
@@ -155,12 +164,12 @@ def test_the_page_in_a_browser(reported: Paths, chromium: Browser, width: int, d
 
 @pytest.mark.timed
 @needs_library
-def test_the_page_is_there_within_a_second(reported: Paths, chromium: Browser) -> None:
+def test_the_page_is_there_within_a_second(whole: Paths, chromium: Browser) -> None:
     """The best of a few: the others of the machine take their time, too."""
     chromium.look(1280)
     times = []
     for _ in range(LOAD_TRIES):
-        chromium.open(reported.out / page.NAME)
+        chromium.open(whole.out / page.NAME)
         times.append(chromium.ask(LOADED_MS))
     assert min(times) <= LOAD_MS, times
 
