@@ -7,7 +7,9 @@ And those that show what commands print: each line is there, numbers a little as
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +127,15 @@ def test_what_a_page_shows_is_printed(lab_paths: Paths, block: Block) -> None:
         largest = max(numbers("\n".join(shown)), default=0)
         for line in shown:
             assert any(looks_like(line, one, largest) for one in lines), (command, line, lines)
+
+
+@pytest.mark.timed
+def test_a_demo_takes_as_long_as_readme_says(lab_paths: Paths, tmp_path: Path) -> None:
+    """On two CPUs, half as long more or less; the results of a person stay as they are."""
+    (minutes,) = re.findall(r"then ([\d.]+) minutes a run", (TOP / "README.md").read_text())
+    for name in ("kernel-guest", "userland"):
+        (tmp_path / name).symlink_to(lab_paths.out / name)
+    env = {**lab_environment(lab_paths), "LAB_OUT": str(tmp_path)}
+    begun = time.monotonic()
+    subprocess.run([sys.executable, "-m", "lab", "demo", "--jobs", "2"], env=env, check=True)
+    assert time.monotonic() - begun == pytest.approx(60 * float(minutes), rel=0.5)
