@@ -37,6 +37,8 @@ PORTS = range(1024, 65536)
 
 NINE_P = "trans=virtio,version=9p2000.L,msize=262144"
 
+IPV6 = "ipv6"
+"""A module that an interactive shell loads where the kernel has it."""
 MAN = "lab/man"
 GREETING = (
     "lottery, wrais, wrais-run, rxmode, livelock-run, ipclat, udprate: see man NAME.",
@@ -177,6 +179,7 @@ def start(extras: Extras) -> str:
             'test -z "$BASH" || . /etc/bash.bashrc',
             f"stty rows {rows} columns {columns}; export TERM={term} MANPATH=/{MAN}: PAGER=less",
             "alias poweroff=exit",
+            f"test ! -e {MODULE_DIR}/{IPV6}.ko || insmod {MODULE_DIR}/{IPV6}.ko",
             f"{{\n{script}\n}} || echo 'not all that was asked for is there' >&2"
             if script
             else ":",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab import LabError, extras
-from lab.extras import Extras, pages, start
+from lab.extras import IPV6, Extras, pages, start
 from lab.guest.accel import AUTO, DEFAULT, apply, asked_for, exactly
 from lab.guest.boot import Boot, Program
 from lab.guest.machine import ACCELS, Files, Machine
@@ -20,6 +20,7 @@ from lab.guest.nics import IN_TREE, OURS, PORTS_MAX, SOURCE, pairs
 from lab.guest.protocol import SHELL_START, in_archive
 from lab.guest.vm import CommandResult, run_command, run_shell
 from lab.paths import CHECKED, VARIANTS, Paths
+from lab.tree import modules
 
 CPUS = 2
 MEM_MB = 1024
@@ -98,6 +99,8 @@ class Request:
             first = log_dir / "shellrc"
             first.write_text(start(self.extras))
             more = {in_archive(SHELL_START): first, **pages(paths)}
+            known = modules.listed(paths, machine.kernel)
+            machine = replace(machine, modules=(*machine.modules, *known.keys() & {IPV6}))
             return Boot("shell", machine, mode="shell", disk=disk, more=more)
         program = Program("command", self.extras.wrapped(self.command), 0)
         return Boot("command", machine, (program,), mode="command", disk=disk)

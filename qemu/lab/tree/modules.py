@@ -8,11 +8,16 @@ from lab import LabError
 from lab.paths import Paths
 
 
+def listed(paths: Paths, variant: str) -> dict[str, Path]:
+    """The files of a kernel's modules by name, also of those that are not there; empty if none."""
+    order = paths.kernel(variant) / "modules.order"
+    lines = order.read_text().split() if order.is_file() else []
+    return {Path(name).stem: (order.parent / name).with_suffix(".ko") for name in lines}
+
+
 def find(paths: Paths, variant: str, names: Collection[str]) -> dict[str, Path]:
     """The files of the modules named. Raises LabError (exit code 1) for one that is not built."""
-    order = paths.kernel(variant) / "modules.order"
-    listed = order.read_text().split() if order.is_file() else []
-    files = {Path(name).stem: (order.parent / name).with_suffix(".ko") for name in listed}
+    files = listed(paths, variant)
     for name in names:
         if name not in files or not files[name].is_file():
             known = ", ".join(sorted(files)) or "none"

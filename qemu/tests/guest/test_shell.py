@@ -49,6 +49,7 @@ def test_a_place_to_work_in(typist: Typist) -> None:
     typist.enter(counted, b"lottery-0\n1\n")
     typist.enter(b"perf stat true 2>&1 | grep -c elapsed | sed s/^/perf-/", b"perf-1\n")
     typist.enter(b"man wrais | head -1; man strace | head -1", b"WRAIS(1)", b"STRACE(1)")
+    typist.enter(b"udprate -r 1 -t 1 ::1", b"no receiver at ::1, port 32000: Connection refused")
     assert typist.leave(b"poweroff") == 0
 
 

@@ -199,7 +199,14 @@ def test_shell_needs_a_terminal(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> No
 def test_plan_of_a_shell(built: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in (("TERM", "xterm"), ("LINES", "50"), ("COLUMNS", "132")):
         monkeypatch.setenv(name, text)
+    (built.kernel() / "modules.order").write_text("net/core/x.o\nnet/ipv6/ipv6.o\n")
     request = Request.of(parse(["run"]), os.environ)
     boot = request.boot(built, request.machine, tmp_path)
     first = boot.files["lab/shellrc"].read_text()
     assert "stty rows 50 columns 132; export TERM=xterm MANPATH=" in first
+    # IPv6 works at the prompt, if that is a module of the kernel; one command stays as it was.
+    assert boot.machine.modules == ("ipv6",)
+    other = replace(request.machine, kernel="debug")
+    assert not request.boot(built, other, tmp_path).machine.modules
+    command = Request.of(parse(["run", "--cmd", "true"]), os.environ)
+    assert not command.boot(built, command.machine, tmp_path).machine.modules
