@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The interactive shell, typed at, and what a person does to its machine meanwhile."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from lab.arch import ARCH
 from lab.paths import Paths
+from lab.suite import tier
 from tests.guest.typist import ANSWER_S, BOOT_S, Typist, at_the_shell, lab_environment
 
 
@@ -53,7 +55,13 @@ def test_a_place_to_work_in(typist: Typist) -> None:
     assert typist.leave(b"poweroff") == 0
 
 
-def test_a_directory_a_disk_and_a_network(lab_paths: Paths, tmp_path: Path) -> None:
+DISKS = (("flash", b"ext4"), ("seek", b"ext4"), ("cloud,xfs", b"xfs"))
+
+
+@pytest.mark.parametrize(("disk", "kind"), DISKS if tier(os.environ) == "long" else DISKS[:1])
+def test_a_directory_a_disk_and_a_network(
+    lab_paths: Paths, tmp_path: Path, disk: str, kind: bytes
+) -> None:
     """A program from this machine runs and writes there; the disk and the network work."""
     own = tmp_path / "with, comma"
     own.mkdir()
@@ -61,12 +69,13 @@ def test_a_directory_a_disk_and_a_network(lab_paths: Paths, tmp_path: Path) -> N
     (own / "hello").chmod(0o755)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(BOOT_S)
-        extras = {"SHARE": str(own), "DISK": "flash", "NET": "user"}
+        extras = {"SHARE": str(own), "DISK": disk, "NET": "user"}
         with at_the_shell(lab_paths, extras) as typist:
-            typist.wait_for(b"/mnt is a disk with the times of 'flash'", BOOT_S)
+            model = disk.partition(",")[0].encode()
+            typist.wait_for(b"/mnt is a disk with the times of '%b'" % model, BOOT_S)
             typist.wait_for(b"# ")
             words = b"/share/hello; cat /share/answer; findmnt -no FSTYPE,SOURCE /mnt"
-            typist.enter(words, b"from-here\next4   /dev/nullb0\n")
+            typist.enter(words, b"from-here\n%-6b /dev/nullb0\n" % kind)
             typist.enter(b"cat /sys/block/nullb0/queue/scheduler", b"[bfq]")
             typist.enter(b"echo to-the-host | busybox nc 10.0.2.2 %d" % server.getsockname()[1])
             with server.accept()[0] as connection:
