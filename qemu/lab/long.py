@@ -3,8 +3,9 @@
 
 All tests of both tiers on the normal kernel; each timed program and each timed test of the host
 five times, judged by how many of them pass; each suite in virtual time with five seeds; all
-suites on the kernel with checks; states after a crash. $(O)/logs/long.json has a row for each
-with n, how many passed, and n and spread of its seconds and of each figure that it printed.
+suites on the kernel with checks; states after a crash; commands of the documents.
+$(O)/logs/long.json has a row for each with n, how many passed, and n and spread of its seconds and
+of each figure that it printed.
 """
 
 import argparse
@@ -181,7 +182,7 @@ def booted(paths: Paths, boots: list[Boot], lanes: int | None = None) -> list[Bo
 
 def tested(paths: Paths, name: str, env: Mapping[str, str], *words: str) -> Row:
     """A run of pytest as one row: what failed is what it said."""
-    report = paths.logs / f"junit-long-{name}.xml"
+    report = _report(paths, name)
     config = ["-c", str(paths.qemu / "pyproject.toml"), f"--rootdir={paths.qemu}"]
     argv = [sys.executable, "-m", "pytest", *config, "-p", "no:cacheprovider", "-q"]
     argv += [f"--junitxml={report}", *words]
@@ -191,11 +192,32 @@ def tested(paths: Paths, name: str, env: Mapping[str, str], *words: str) -> Row:
     return row(name, [(not status, time.monotonic() - start, _failed(report))], 1)
 
 
+def _report(paths: Paths, name: str) -> Path:
+    return paths.logs / f"junit-long-{name}.xml"
+
+
+def _cases(report: Path) -> Iterable[ElementTree.Element]:
+    return ElementTree.parse(report).iter("testcase") if report.is_file() else ()
+
+
 def _failed(report: Path) -> str:
     """Names of the tests that failed."""
-    cases = ElementTree.parse(report).iter("testcase") if report.is_file() else ()
-    bad = (c.get("name", "") for c in cases if c.find("failure") is not None)
+    bad = (c.get("name", "") for c in _cases(report) if c.find("failure") is not None)
     return " ".join(bad)
+
+
+def each(paths: Paths, name: str) -> Iterator[Row]:
+    """A row for each test of that run of pytest; a failure says its first line."""
+    for case in _cases(_report(paths, name)):
+        bad = case.find("failure")
+        said = "" if bad is None else bad.get("message", "").partition("\n")[0]
+        yield row(case.get("name", ""), [(bad is None, float(case.get("time", 0)), said)], 1)
+
+
+def documents(paths: Paths) -> list[Row]:
+    """What the documents' commands do on this machine, and one row for all of them."""
+    name = "documents"
+    return [tested(paths, name, {}, f"{paths.qemu}/tests/commands.py"), *each(paths, name)]
 
 
 def parts(paths: Paths) -> list[tuple[str, Callable[[], list[Row]]]]:
@@ -218,6 +240,7 @@ def parts(paths: Paths) -> list[tuple[str, Callable[[], list[Row]]]]:
                 for n in range(1, TIMES + 1)
             ],
         ),
+        ("documents", lambda: documents(paths)),
     ]
 
 

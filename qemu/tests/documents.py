@@ -10,7 +10,8 @@ a .TP, and what stands between .nf and .fi.
 
 guest: all such blocks of a page are executed in one boot, one after the other.
 host: executed beside the checkout's build directory, with our programs in PATH.
-dry: each command is handed to make --dry-run, and what make would call to the lab's parser.
+dry: each command is handed to make --dry-run, and what make would call to the lab's parser;
+    make test-long executes it, see commands.py.
 shown: commands behind `$ ` are executed there, too, and print the lines below them.
 tested NAME... FILE...: these tests execute it, or what does the same. The first two words of a
     command are in the file of each test, or in a FILE of the checkout that it uses.

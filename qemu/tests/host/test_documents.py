@@ -16,6 +16,7 @@ from lab.paths import Paths
 from lab.registry import EXPERIMENTS
 from lab.report.references import references
 from lab.tree import htmldocs
+from tests.commands import LEFT_OUT
 from tests.documents import FILES, MANUALS, TOP, WAYS, Block, blocks, every
 from tests.host.browser import WIDE, Browser
 from tests.host.checkouts import environment, make, ran
@@ -55,6 +56,11 @@ def test_what_is_tested_elsewhere_is(block: Block) -> None:
         own = [text for text in sources if f"\ndef {name}(" in text]
         there = spaced("\n".join([*own, *files]))
         assert own and any(spaced(" ".join(two)) in there for two in typed if two[1:]), name
+
+
+def test_what_is_not_executed_is_there() -> None:
+    named = [one for block in every("dry") for one in block.commands()]
+    assert all(any(re.fullmatch(left, one) for one in named) for left in LEFT_OUT)
 
 
 def dry(command: str) -> None:

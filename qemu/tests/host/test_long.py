@@ -85,6 +85,18 @@ def test_figures_are_what_programs_note() -> None:
     assert long.figures(two) == {"took # s": [1], "took # s (2)": [2]}
 
 
+def test_each_test_of_a_run_has_a_row(tmp_path: Path) -> None:
+    paths = Paths(tmp_path / "top", tmp_path / "out")
+    assert not [*long.each(paths, "documents")]
+    bad = '<failure message="AssertionError: exit 2&#10;assert 2 == 0">...</failure>'
+    cases = f'<testcase name="a" time="1.5"/><testcase name="b" time="2">{bad}</testcase>'
+    paths.logs.mkdir(parents=True)
+    (paths.logs / "junit-long-documents.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    good, failed = long.each(paths, "documents")
+    assert (good.name, good.ok, good.seconds.median) == ("a", True, 1.5)
+    assert (failed.name, failed.ok, failed.said) == ("b", False, ("AssertionError: exit 2",))
+
+
 def test_rows_are_made_anew_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "logs/long.json"
     old, other = (long.row(name, [(True, 1.0, "")], 1) for name in ("old", "other"))
