@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The `figures` verb: put what was measured into the documents.
 
-What is marked there, see lab.report.quotes, is taken from $(O)/results. Nothing else of a
-document is touched, and no number of such a table is typed by hand.
+What is marked there, see lab.report.quotes, is taken from $(O)/results, and the pictures of
+PICTURES from $(O)/plots. Nothing else of a document is touched, and no number of such a table
+is typed by hand.
 """
 
 import argparse
 import difflib
+import filecmp
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +20,9 @@ from lab.registry import lookup, names
 from lab.report import results
 from lab.report.quotes import renewed
 from lab.report.records import write_text
+
+PICTURES = {"three.png": "three.png", "lottery-cycle.png": "lottery-figure-3.png"}
+"""The documents' pictures, by the plot that each of them is."""
 
 
 def documents(top: Path) -> list[Path]:
@@ -34,8 +40,21 @@ def measured(paths: Paths, exp: str | None, name: str, scope: str) -> results.Ru
     return run if run.stem else None
 
 
+def renew_pictures(paths: Paths, check: bool) -> list[str]:
+    """Copy the pictures that are drawn anew, but with `check`; returns those that differ."""
+    differ = []
+    for name, plot in PICTURES.items():
+        drawn, shown = paths.plots / plot, paths.top / "Documentation/images" / name
+        if drawn.exists() and not (shown.exists() and filecmp.cmp(drawn, shown, shallow=False)):
+            differ.append(str(shown.relative_to(paths.top)))
+            if not check:
+                shown.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(drawn, shown)
+    return differ
+
+
 def main(paths: Paths, exp: str | None, check: bool) -> int:
-    """Renew the tables that have results; with `check` only say which would change.
+    """Renew tables and pictures that have results; with `check` only say which would change.
 
     Returns 1 if some differ and are to be checked.  Raises LabError, naming the document, for
     a mark that is not right, and if there are no results of any.
@@ -64,7 +83,9 @@ def main(paths: Paths, exp: str | None, check: bool) -> int:
             f"{paths.results}: no results of a table that is marked: run `make bench`, as the "
             f"documents tell"
         )
-    print(f"{count} tables, {len(differ)} documents {'differ' if check else 'changed'}")
+    if exp is None:
+        differ += renew_pictures(paths, check)
+    print(f"{count} tables, {len(differ)} files {'differ' if check else 'changed'}")
     return 1 if check and differ else 0
 
 

@@ -121,12 +121,12 @@ class Goal:
 
     def text(self, number: float) -> str:
         """The value in the goal's form; with more digits where rounding changes the verdict."""
-        text = _unsigned(f"{number:{self.form}}")
+        text = unsigned(f"{number:{self.form}}")
         form = _FORM.fullmatch(self.form)
         if not self.judged or not form:
             return text
         for digits in range(int(form["digits"]), MOST_DIGITS + 1):
-            text = _unsigned(f"{number:{form['sign']}.{digits}{form['kind']}}")
+            text = unsigned(f"{number:{form['sign']}.{digits}{form['kind']}}")
             if self.good(float(text)) == self.good(number):
                 break
         return text
@@ -154,9 +154,9 @@ def read(path: Path) -> tuple[Goal, ...]:
     return tuple(found)
 
 
-def _unsigned(text: str) -> str:
+def unsigned(text: str) -> str:
     """Of a number: a zero is not less than nothing."""
-    return text if float(text) else text.removeprefix("-")
+    return text if float(text.replace(",", "")) else text.removeprefix("-")
 
 
 def find(

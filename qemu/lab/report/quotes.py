@@ -17,6 +17,8 @@ goals that the document quotes: what, wanted, measured. With lines below it, for
 
 Rows and columns are values of a parameter, of `variant` or of `metric`, in this order, with
 what the table calls them. `beside` is a part of the spread, which follows in parentheses.
+A cell has several numbers where `where` and `form` have: `metric = got_pps / late_us`,
+`quantile = - / p99` (the first has none), `.0f / .1f`.
 """
 
 import re
@@ -26,13 +28,15 @@ from dataclasses import dataclass, field
 from tabulate import tabulate
 
 from lab import LabError
-from lab.report.goals import NOT_MEASURED, Verdict
+from lab.report.goals import NOT_MEASURED, Verdict, unsigned
 from lab.report.records import Param, Record
 from lab.report.results import Run
 
 MARK = re.compile(r"(?:<!--|\.\.) figures: (?P<exp>\w+) (?P<scope>\w+)(?P<end> ?-->)?")
 KEYS = ("rows", "columns", "where", "form", "beside")
 HEADER = ("what", "wanted", "measured")
+SLASH, NONE = " / ", "-"
+"""Between the numbers of a cell, and what is said of each; and where nothing is there."""
 RULES = "|=-+"
 """What the lines of a table begin with."""
 
@@ -136,15 +140,14 @@ def _names(record: Record) -> dict[str, str]:
     return {**params, "metric": record.metric, "variant": record.variant}
 
 
-def _cell(quote: Quote, found: Sequence[Record], place: str) -> str:
+def _number(quote: Quote, found: Sequence[Record], place: str, form: str) -> str:
     if not found:
         return ""
     where = f"line {quote.first + 1}"
     if len(found) > 1:
         raise LabError(f"{where}: {place}: {len(found)} records: where must tell one")
-    form, beside = quote.words.get("form", ".3g"), quote.words.get("beside", "")
-    record = found[0]
-    text = f"{record.value:{form}}"
+    record, beside = found[0], quote.words.get("beside", "")
+    text = unsigned(f"{record.value:{form}}")
     if not beside:
         return text
     spread = record.spread if isinstance(record.spread, Mapping) else {}
@@ -153,16 +156,35 @@ def _cell(quote: Quote, found: Sequence[Record], place: str) -> str:
     return f"{text} ({spread[beside]:{form}})"
 
 
+def _numbers(quote: Quote) -> list[tuple[str, dict[str, str]]]:
+    """The form of each number of a cell, and what the record has that it is taken from."""
+    form = quote.words.get("form", ".3g").split(SLASH)
+    where = {name: text.split(SLASH) for name, text in _pairs(quote.words.get("where", "")).items()}
+    several = {name: len(each) for name, each in {"form": form, **where}.items() if len(each) > 1}
+    if len(set(several.values())) > 1:
+        told = ", ".join(f"{name} {count}" for name, count in several.items())
+        raise LabError(f"line {quote.first + 1}: numbers of a cell: {told}: must be as many")
+    found = []
+    for at in range(max(several.values(), default=1)):
+        picked = {name: each[at % len(each)] for name, each in where.items()}
+        fixed = {name: text for name, text in picked.items() if text != NONE}
+        found.append((form[at % len(form)], fixed))
+    return found
+
+
 def _pivot(quote: Quote, records: Sequence[Record]) -> tuple[Sequence[str], list[list[str]]]:
     """Records over two of their parameters."""
     (down, rows), (across, columns) = _axis(quote, "rows"), _axis(quote, "columns")
-    fixed = _pairs(quote.words.get("where", ""))
+    numbers = _numbers(quote)
     named = [(_names(record), record) for record in records]
 
     def cell(row: str, column: str) -> str:
-        wanted = {**fixed, down: row, across: column}
-        found = [r for names, r in named if wanted.items() <= names.items()]
-        return _cell(quote, found, f"{row}, {column}")
+        texts = []
+        for form, fixed in numbers:
+            wanted = {**fixed, down: row, across: column}
+            found = [r for names, r in named if wanted.items() <= names.items()]
+            texts.append(_number(quote, found, f"{row}, {column}", form))
+        return SLASH.join(text or NONE for text in texts) if any(texts) else ""
 
     cells = [[label, *(cell(row, column) for column in columns)] for row, label in rows.items()]
     return [down, *columns.values()], cells

@@ -30,14 +30,17 @@ def _lines(top: Top) -> list[tuple[str, Line]]:
 
 
 def _bars(axes: "Axes", chart: Chart, lines: Sequence[tuple[str, Line]]) -> None:
+    """What was measured of all lines, with room for the legend."""
     width = 0.8 / len(lines)
+    shown = [at for at in range(len(chart.labels)) if all(line.points[at] for _, line in lines)]
     for number, (name, line) in enumerate(lines):
         off = (number - (len(lines) - 1) / 2) * width
-        places = [place + off for place in range(len(chart.labels))]
-        heights = [value or 0.0 for value in line.points]
+        places = [place + off for place in range(len(shown))]
+        heights = [line.points[at] or 0.0 for at in shown]
         axes.bar(places, heights, width, color=COLOURS[number], label=name)
-    labels = [beside(label).replace(" and ", "\nand ") for label in chart.labels]
+    labels = [beside(chart.labels[at]).replace(" and ", "\nand ") for at in shown]
     axes.set_xticks(range(len(labels)), labels, fontsize=9)
+    axes.margins(y=0.3)
     axes.grid(visible=False, axis="x")
 
 

@@ -250,7 +250,7 @@ def cells(name: str) -> list[str]:
 def test_the_figures_of_readme_are_those_of_the_results() -> None:
     """And it is short."""
     assert len(README.splitlines()) <= 120
-    assert f"**{cells('ratio_10_1')[1]} to 1**" in row(README, "10 to 1")
+    assert f"**{cells('wins of ten tickets / of one')[1]} to 1**" in row(README, "10 to 1")
     stock, ours = (float(cells(name)[0]) for name in ("stock BFQ", "privileged"))
     assert f"takes {stock:.2f} times" in row(README, "starts") and f"**{ours:.2f} times**" in row(
         README, "starts"

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tables of documents: taken from results, and nothing else of a document is touched."""
 
+import re
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -64,6 +67,16 @@ def test_records_over_two_parameters() -> None:
     assert "old table" not in text and renewed(text, PAGE, of)[0] == text
 
 
+def test_several_numbers_in_a_cell() -> None:
+    deeper = [replace(RECORDS[2], params={"load": "1r", "depth": 3, "late": "yes"}, value=7.0625)]
+    run = Run("toy", "toy", "full", RECORDS + deeper, VERDICTS)
+    mark = PIVOT.replace("depth = 2", "depth = 2 / 3; late = - / yes").replace(".2f", ".1f / .3f")
+    text, _ = renewed(mark.replace("   beside: median\n", ""), PAGE, lambda *_: run)
+    old, ours = (line.split() for line in text.splitlines()[10:12])
+    assert old == ["old", "4.2", "/", "-", "3.5", "/", "-"]
+    assert ours == ["ours,", "on", "both", "1.1", "/", "7.062"]
+
+
 def test_a_comment_of_markdown_may_have_lines() -> None:
     mark = "<!-- figures: toy full\nrows: variant: new\ncolumns: load: 1r\n-->\n"
     text, _ = renewed(f"{mark}\n| a |\n\nbehind\n", "README.md", of)
@@ -84,6 +97,7 @@ def test_what_was_not_measured_stays() -> None:
         ("load: 1w; 1r = a reader", "load", "line 1: columns: must be 'NAME: VALUE"),
         ("beside: median", "beside: mean", "line 1: beside: 'mean': allowed are median"),
         ("variant: old; new = ours, on", "metric: start", "2 records: where must tell one"),
+        (".2f", ".2f / .1f / .1f\n   where: depth = 2 / 3", "form 3, depth 2: must be as many"),
     ],
 )
 def test_a_mark_that_is_not_right(old: str, new: str, said: str) -> None:
@@ -113,7 +127,13 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "| else" in readme.read_text() and "| a |" not in readme.read_text()
     assert other.read_text() == untouched
     assert figures.main(place, "lottery", check=True) == 0
-    assert capsys.readouterr().out.endswith("1 tables, 0 documents differ\n")
+    assert capsys.readouterr().out.endswith("1 tables, 0 files differ\n")
+
+    write_text(place.plots / "three.png", "drawn anew")
+    picture = place.top / "Documentation/images/three.png"
+    assert figures.main(place, None, check=True) == 1 and not picture.exists()
+    assert figures.main(place, None, check=False) == 0 and picture.read_text() == "drawn anew"
+    assert figures.main(place, None, check=True) == 0
 
     for mark, said in (
         ("lottary quick", "README.md: EXP 'lottary': allowed are"),
@@ -136,3 +156,31 @@ def test_the_marks_of_the_documents_are_right() -> None:
             run = Run(quote.exp, "", quote.scope)
             with pytest.raises(LabError, match="nothing of it"):
                 table(quote, run, str(file.relative_to(TOP)))
+
+
+FIGURE = re.compile(r"[<>*]*[ -]?\d[\d,.]*( ?%| x)?\**( [(/].*)?")
+RULE = re.compile(r"=+( +=+)+|\|[-:|]+\|")
+
+
+def cells(table: list[str]) -> list[str]:
+    """The cells of a table below its header, not those of its first column."""
+    rule = next(line for line in table if RULE.fullmatch(line))
+    spans = [match.span() for match in re.finditer(r"=+|(?<=\|)[^|]+", rule)][1:]
+    rows = [
+        line.split("|")[2:-1] if "|" in rule else [line[a:b] for a, b in spans] for line in table
+    ]
+    return [cell.strip() for row in rows for cell in row if cell.strip(" =-")]
+
+
+def test_a_table_of_figures_is_taken_from_results() -> None:
+    for file in FILES:
+        lines = file.read_text().splitlines()
+        drawn = {quote.table + 1 for quote in quotes(lines)}
+        starts = [at for at, line in enumerate(lines) if line and not lines[at - 1]]
+        for at in set(starts) - drawn:
+            table = list(takewhile(bool, lines[at:]))
+            if any(map(RULE.fullmatch, table)):
+                found = cells(table)
+                figures = [cell for cell in found if FIGURE.fullmatch(cell)]
+                where = f"{file.relative_to(TOP)}:{at + 1}"
+                assert len(figures) < len(found) / 2, f"{where}: no mark, but {figures[:4]}"
