@@ -26,9 +26,6 @@
 #define RXGOV_AWAY_MIN_NS		(2 * NSEC_PER_MSEC)
 #define RXGOV_AWAY_MAX_NS		(16 * NSEC_PER_MSEC)
 
-/* Time between two tests of whether the pause has to go on [ns]. */
-#define RXGOV_LOOK_NS		NSEC_PER_MSEC
-
 static void rxgov_see(struct rxgov_napi *g, const struct rxgov_seen *seen)
 {
 	u64 past = min(seen->now - g->ended, RXGOV_GAP_MAX_NS);
@@ -130,6 +127,6 @@ u64 rxgov_wait_ns(const struct rxgov_napi *g, const struct rxgov_params *p, u64 
 
 	if (now < not_before)
 		return clamp(not_before - now, round, max(round, 2 * RXGOV_LOOK_NS));
-	return now < until ? max(round, RXGOV_LOOK_NS) : 0;
+	return now < until ? max(round, READ_ONCE(g->look)) : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rxgov_wait_ns);

@@ -58,6 +58,19 @@ static inline bool rxgov_is_hot(const struct rxgov_napi *g, u64 now)
 	return g->hot_run >= RXGOV_HOT_RUN && now - g->other_at > RXGOV_HOT_ALONE_NS;
 }
 
+/* The longest time between two tests of whether a pause has to go on [ns]. */
+#define RXGOV_LOOK_NS		NSEC_PER_MSEC
+
+/*
+ * A whole poll took @ns. A pause is tested as often: what one poll brings does not last longer
+ * for a reader that has the CPU, and a test costs little against it. A poll that drops early
+ * takes less, so the longest of the last ones counts.
+ */
+static inline void rxgov_note_poll(struct rxgov_napi *g, u64 ns)
+{
+	WRITE_ONCE(g->look, min(max(ns, g->look - g->look / RXGOV_MEAN_PARTS), RXGOV_LOOK_NS));
+}
+
 /* A socket had no room for a frame. */
 static inline void rxgov_note_full(struct rxgov_napi *g)
 {

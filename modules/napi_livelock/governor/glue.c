@@ -112,11 +112,14 @@ bool __rxgov_round_over(struct napi_struct *n, int work)
 {
 	struct rxgov_cpu *cpu = this_cpu_ptr(&rxgov_cpu);
 	const struct rxgov_params *p = rxgov_params_of(n);
+	u64 began = n->governed.began;
 	struct rxgov_seen seen;
 
 	if (!p || this_cpu_read(rxgov_polls) != n)
 		return false;
 	seen = rxgov_look(cpu, n, READ_ONCE(p->limit));
+	if (work >= n->weight)
+		rxgov_note_poll(&n->governed, seen.now - began);
 	rxgov_count(&n->governed, work, seen.now);
 	cpu->counted = true;
 	return seen.wanted && (seen.deficit || rxgov_round_is_full(&n->governed, p, seen.now) ||
@@ -203,17 +206,21 @@ void __rxgov_filled(struct sock *sk)
 		rxgov_hot_add(sk);
 }
 
-/* See rxgov_refused(). If a copy of a frame is refused, the other receivers are unknown. */
+/*
+ * See rxgov_refused(). If a copy of a frame is refused, the other receivers are unknown. A socket
+ * that is never hot, of a group or a tunnel, would not open the card when it has room again.
+ */
 void __rxgov_refused(struct sock *sk, const struct sk_buff *skb)
 {
 	struct napi_struct *n = this_cpu_read(rxgov_polls);
 
 	if (!n || skb->pkt_type != PACKET_HOST)
 		return;
-	n->governed.hot++;
 	rxgov_note_full(&n->governed);
 	if (sk)
 		__rxgov_filled(sk);
+	if (!sk || READ_ONCE(rxgov_hot_nr))
+		n->governed.hot++;
 }
 
 /* The CPU may become free meanwhile: test again after a while. */

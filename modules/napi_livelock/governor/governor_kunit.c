@@ -166,6 +166,24 @@ static void governor_hot_owes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, g.not_before), 0);
 }
 
+/* A pause is tested as often as a poll takes, between the time of a round and a millisecond. */
+static void governor_looks(struct kunit *test)
+{
+	struct rxgov_napi g = { .until = NSEC_PER_SEC + 16 * MS };
+
+	rxgov_note_poll(&g, 3 * MS);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, NSEC_PER_SEC), MS);
+	/* One that drops early takes less, and alone says little. */
+	rxgov_note_poll(&g, 100 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, NSEC_PER_SEC), 875 * US);
+	rxgov_note_poll(&g, 900 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, NSEC_PER_SEC), 900 * US);
+	for (unsigned int i = 0; i < 20; i++)
+		rxgov_note_poll(&g, 100 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, NSEC_PER_SEC), 200 * US);
+	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, g.until), 0);
+}
+
 static void governor_long_rounds(struct kunit *test)
 {
 	struct rxgov_napi g = { };
@@ -329,6 +347,7 @@ static struct kunit_case rxgov_cases[] = {
 	KUNIT_CASE(governor_poll_is_limited),
 	KUNIT_CASE(governor_hot),
 	KUNIT_CASE(governor_hot_owes),
+	KUNIT_CASE(governor_looks),
 	KUNIT_CASE(governor_long_rounds),
 	KUNIT_CASE(governor_sees_a_flood),
 	KUNIT_CASE(governor_rest),

@@ -75,6 +75,7 @@ struct rxgov_params {
  * @reason_at: when there was a reason for rounds last [ns]
  * @other_at: when a frame came for another socket while one was hot [ns]
  * @away: how long its next pause for hot sockets is [ns]
+ * @look: the time between two tests of whether one is cold [ns]
  * @not_before: it pauses up to this time, if the CPU is wanted [ns]
  * @until: and up to this one, unless a hot socket becomes cold [ns]
  * @wanted: how many of the last 256 polls found the CPU wanted
@@ -105,6 +106,7 @@ struct rxgov_napi {
 	u64 reason_at;
 	u64 other_at;
 	u64 away;
+	u64 look;
 	u64 not_before;
 	u64 until;
 	unsigned int wanted;
