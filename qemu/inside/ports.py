@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """ports FIRST COUNT: open UDP sockets that no task reads, say so, and wait to be killed.
 
-ports FIRST COUNT encapsulated opens sockets of tunnels.
+After SIGUSR1 they are sockets of tunnels.
+
+ports tap raw|packet|DEVICE opens a raw socket of UDP, or one of the packets of IP.
 
 ports FIRST COUNT TIMES IP sends datagrams to such ports, one after the other, so many times.
 """
@@ -18,24 +20,41 @@ import time
 PPS = 2000
 FILES_MORE = 16
 BYTES = 32
-# The least that there is: a few datagrams fill it.
-RCVBUF = 1
+# The kernel takes twice as much: three datagrams fill it.
+RCVBUF = 1300
 # From <linux/udp.h>: an option that Python does not name, and L2TP, which needs no other.
 UDP_ENCAP, UDP_ENCAP_L2TPINUDP = 100, 3
+ETH_P_IP = 0x0800
 
 
-def open_all(ports: range, encapsulated: bool) -> None:
+def open_all(ports: range) -> None:
     """They stay open until the program is killed."""
     room = len(ports) + FILES_MORE
     resource.setrlimit(resource.RLIMIT_NOFILE, (room, room))
     sockets = [_socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM) for _ in ports]
     for socket, port in zip(sockets, ports, strict=True):
         socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVBUF, RCVBUF)
-        if encapsulated:
-            socket.setsockopt(_socket.IPPROTO_UDP, UDP_ENCAP, UDP_ENCAP_L2TPINUDP)
         socket.bind(("", port))
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
     os.write(1, f"open {len(ports)}\n".encode())
+    signal.sigwait([signal.SIGUSR1])
+    for socket in sockets:
+        socket.setsockopt(_socket.IPPROTO_UDP, UDP_ENCAP, UDP_ENCAP_L2TPINUDP)
+    os.write(1, b"encapsulated\n")
     signal.pause()
+
+
+def tap(what: str) -> None:
+    """Receive what other sockets receive, until the program is killed."""
+    if what == "raw":
+        socket = _socket.socket(_socket.AF_INET, _socket.SOCK_RAW, _socket.IPPROTO_UDP)
+    else:
+        socket = _socket.socket(_socket.AF_PACKET, _socket.SOCK_DGRAM, _socket.htons(ETH_P_IP))
+        if what != "packet":
+            socket.bind((what, ETH_P_IP))
+    os.write(1, b"open\n")
+    signal.pause()
+    socket.close()
 
 
 def send_to(ports: range, times: int, ip: str) -> None:
@@ -49,8 +68,11 @@ def send_to(ports: range, times: int, ip: str) -> None:
 
 if __name__ == "__main__":
     first, count, *more = sys.argv[1:]
+    if first == "tap":
+        tap(count)
+        sys.exit()
     found = range(int(first), int(first) + int(count))
-    if len(more) > 1:
+    if more:
         send_to(found, int(more[0]), more[1])
     else:
-        open_all(found, bool(more))
+        open_all(found)

@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/hrtimer.h>
+#include <linux/netdevice.h>
 #include <linux/version.h>
 #include <net/hotdata.h>
 #include <net/net_namespace.h>
@@ -28,6 +29,12 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 static inline const struct list_head *rxgov_see_all(const struct net *net)
 {
 	return &net_hotdata.ptype_all;
+}
+
+/* Does a packet socket without a device receive frames of this protocol, as IP does? */
+static inline bool rxgov_is_seen(const struct net *net, __be16 protocol)
+{
+	return !list_is_singular(&ptype_base[ntohs(protocol) & PTYPE_HASH_MASK]);
 }
 
 static inline struct sock *rxgov_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,
@@ -60,6 +67,11 @@ static inline void udp_drops_inc(struct sock *sk)
 static inline const struct list_head *rxgov_see_all(const struct net *net)
 {
 	return &net->ptype_all;
+}
+
+static inline bool rxgov_is_seen(const struct net *net, __be16 protocol)
+{
+	return !list_empty(&net->ptype_specific);
 }
 
 static inline struct sock *rxgov_udp4_lookup(const struct net *net, __be32 saddr, __be16 sport,

@@ -10,7 +10,8 @@
  *
  * The socket of a frame is looked up as UDP does, and only if a hot socket has its port.
  * Where the look-up could give another answer further up (another device, address
- * translation, a tap that receives the frame, forwarding), nothing is dropped here. A
+ * translation, forwarding, a program that chooses the socket), or other sockets receive the
+ * frame as well (of packets, raw ones, the members of a group), nothing is dropped here. A
  * socket of a group with one port (SO_REUSEPORT) is never hot: a program may choose
  * between them. Nor is one that decapsulates: most of its frames do not enter its buffer.
  * UDP's counters and the socket's own have each frame that is dropped here.
@@ -22,6 +23,7 @@
  */
 
 #include <linux/bitmap.h>
+#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -36,6 +38,8 @@
 #include <net/addrconf.h>
 #include <net/inet_sock.h>
 #include <net/ip.h>
+#include <net/raw.h>
+#include <net/rawv6.h>
 #include <net/sock.h>
 #include <net/udp.h>
 
@@ -94,22 +98,31 @@ static bool rxgov_hot_has(const struct sock *sk)
 	return false;
 }
 
-/* Place @i has another socket, or none, from now on. */
+static struct sock *rxgov_hot_at(unsigned int i)
+{
+	return rcu_dereference_protected(rxgov_hot[i], lockdep_is_held(&rxgov_hot_lock));
+}
+
+/* Place @i has another socket, or none, from now on; rxgov_hot_changed() follows. */
 static void rxgov_hot_set(unsigned int i, struct sock *sk)
 {
-	unsigned int k;
-
 	lockdep_assert_held(&rxgov_hot_lock);
 	rcu_assign_pointer(rxgov_hot[i], sk);
 	__assign_bit(i, rxgov_hot_used, sk);
+}
+
+/* Some places have changed: all that depends on them follows. */
+static void rxgov_hot_changed(void)
+{
+	unsigned int i;
+
 	WRITE_ONCE(rxgov_hot_nr, bitmap_weight(rxgov_hot_used, RXGOV_HOT_MAX));
 	WRITE_ONCE(rxgov_hot_changes, rxgov_hot_changes + 1 ?: 1);
 
 	bitmap_zero(rxgov_hot_ports, RXGOV_HOT_PORTS);
-	for_each_set_bit(k, rxgov_hot_used, RXGOV_HOT_MAX) {
-		sk = rcu_dereference_protected(rxgov_hot[k], lockdep_is_held(&rxgov_hot_lock));
-		__set_bit(READ_ONCE(inet_sk(sk)->inet_num) % RXGOV_HOT_PORTS, rxgov_hot_ports);
-	}
+	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX)
+		__set_bit(READ_ONCE(inet_sk(rxgov_hot_at(i))->inet_num) % RXGOV_HOT_PORTS,
+			  rxgov_hot_ports);
 }
 
 /**
@@ -125,23 +138,32 @@ bool rxgov_hot_is_last(const struct sock *sk)
 	return last->sk == sk && last->is_hot && last->changes == READ_ONCE(rxgov_hot_changes);
 }
 
+/* Some of its frames are for another socket, or for none, or it is freed without a delay. */
+static bool rxgov_hot_is_never(const struct sock *sk)
+{
+	return sk->sk_reuseport || READ_ONCE(udp_sk(sk)->encap_type) ||
+	       !sock_flag(sk, SOCK_RCU_FREE);
+}
+
 /* A UDP socket becomes hot; in an RCU section. */
 void rxgov_hot_add(struct sock *sk)
 {
 	unsigned int i;
 
-	if (sk->sk_reuseport || READ_ONCE(udp_sk(sk)->encap_type) ||
-	    !sock_flag(sk, SOCK_RCU_FREE) ||
-	    READ_ONCE(rxgov_hot_nr) == RXGOV_HOT_MAX || rxgov_hot_has(sk))
+	if (rxgov_hot_is_never(sk) || READ_ONCE(rxgov_hot_nr) == RXGOV_HOT_MAX ||
+	    rxgov_hot_has(sk))
 		return;
 	spin_lock_bh(&rxgov_hot_lock);
 	i = find_first_zero_bit(rxgov_hot_used, RXGOV_HOT_MAX);
 	if (i < RXGOV_HOT_MAX && !rxgov_hot_has(sk)) {
 		rxgov_hot_set(i, sk);
+		rxgov_hot_changed();
 		/* Pairs with that of rxgov_unhashed(), which else may find the table empty. */
 		smp_mb();
-		if (!sk_hashed(sk))
+		if (!sk_hashed(sk)) {
 			rxgov_hot_set(i, NULL);
+			rxgov_hot_changed();
+		}
 	}
 	spin_unlock_bh(&rxgov_hot_lock);
 }
@@ -153,8 +175,10 @@ void __rxgov_unhashed(struct sock *sk)
 
 	spin_lock_bh(&rxgov_hot_lock);
 	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX)
-		if (rcu_access_pointer(rxgov_hot[i]) == sk)
+		if (rcu_access_pointer(rxgov_hot[i]) == sk) {
 			rxgov_hot_set(i, NULL);
+			rxgov_hot_changed();
+		}
 	spin_unlock_bh(&rxgov_hot_lock);
 }
 
@@ -187,10 +211,9 @@ static void rxgov_hot_cool(unsigned int low)
 
 	spin_lock_bh(&rxgov_hot_lock);
 	for_each_set_bit(i, rxgov_hot_used, RXGOV_HOT_MAX)
-		if (rxgov_hot_is_cold(rcu_dereference_protected(rxgov_hot[i],
-								lockdep_is_held(&rxgov_hot_lock)),
-				      low))
+		if (rxgov_hot_is_cold(rxgov_hot_at(i), low))
 			rxgov_hot_set(i, NULL);
+	rxgov_hot_changed();
 	spin_unlock_bh(&rxgov_hot_lock);
 }
 
@@ -229,15 +252,47 @@ static bool rxgov_hot_is_router(const struct net_device *dev)
 	return !in_dev || IN_DEV_FORWARD(in_dev);
 }
 
-/* Nothing is between the device and the socket that UDP would find. */
-static bool rxgov_hot_path_is_plain(const struct sk_buff *skb)
+/* Sockets of packets receive the frame as well. */
+static bool rxgov_hot_is_tapped(const struct net_device *dev, __be16 protocol)
+{
+	const struct net *net = dev_net(dev);
+
+	return !list_empty(&dev->ptype_all) || !list_empty(&dev->ptype_specific) ||
+	       !list_empty(rxgov_see_all(net)) || rxgov_is_seen(net, protocol);
+}
+
+/* Raw sockets of UDP are there, of this namespace or another one. */
+static bool rxgov_hot_is_raw(const struct net *net, __be16 protocol)
+{
+	unsigned int hash = raw_hashfunc(net, IPPROTO_UDP);
+
+#if IS_BUILTIN(CONFIG_IPV6)
+	if (protocol == htons(ETH_P_IPV6))
+		return !hlist_empty(&raw_v6_hashinfo.ht[hash]);
+#endif
+	return !hlist_empty(&raw_v4_hashinfo.ht[hash]);
+}
+
+/* It is for an address of the machine: not for a group, for all, or for others. */
+static bool rxgov_hot_is_ours(struct net *net, const struct rxgov_flow *flow)
+{
+#if IS_BUILTIN(CONFIG_IPV6)
+	if (flow->protocol == htons(ETH_P_IPV6))
+		return ipv6_chk_addr(net, &flow->daddr, NULL, 0);
+#endif
+	return inet_lookup_ifaddr_rcu(net, flow->daddr.s6_addr32[0]);
+}
+
+/* Nothing is between the device and the socket that UDP would find, and no other gets it. */
+static bool rxgov_hot_path_is_plain(const struct sk_buff *skb, const struct rxgov_flow *flow)
 {
 	const struct net_device *dev = skb->dev;
 
 	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
-	       !netif_is_l3_slave(dev) && list_empty(&dev->ptype_all) &&
-	       list_empty(rxgov_see_all(dev_net(dev))) && !rxgov_hot_is_hooked(dev) &&
-	       !rxgov_hot_is_router(dev);
+	       !netif_is_l3_slave(dev) && !rxgov_hot_is_tapped(dev, skb->protocol) &&
+	       !rxgov_hot_is_raw(dev_net(dev), skb->protocol) &&
+	       !static_branch_unlikely(&bpf_sk_lookup_enabled) && !rxgov_hot_is_hooked(dev) &&
+	       !rxgov_hot_is_router(dev) && rxgov_hot_is_ours(dev_net(dev), flow);
 }
 
 /* Read the key of a UDP flow; false for other frames, and for some fragments. */
@@ -250,12 +305,13 @@ static bool rxgov_flow_of(struct sk_buff *skb, struct rxgov_flow *flow)
 	if (skb->protocol == htons(ETH_P_IP)) {
 		struct iphdr _ip, *ip = skb_header_pointer(skb, 0, sizeof(_ip), &_ip);
 
-		if (!ip || ip->ihl < 5 || ip->protocol != IPPROTO_UDP ||
+		/* Options may change the address. */
+		if (!ip || ip->ihl != 5 || ip->protocol != IPPROTO_UDP ||
 		    ip->frag_off & htons(IP_MF | IP_OFFSET))
 			return false;
 		flow->saddr.s6_addr32[0] = ip->saddr;
 		flow->daddr.s6_addr32[0] = ip->daddr;
-		at = ip->ihl * 4;
+		at = sizeof(*ip);
 	} else if (IS_BUILTIN(CONFIG_IPV6) && skb->protocol == htons(ETH_P_IPV6)) {
 		struct ipv6hdr _ip, *ip = skb_header_pointer(skb, 0, sizeof(_ip), &_ip);
 
@@ -323,11 +379,11 @@ static bool rxgov_hot_ask(struct rxgov_hot_last *last, struct sk_buff *skb)
 	struct rxgov_flow flow;
 
 	if (!rxgov_flow_of(skb, &flow) || !test_bit(rxgov_hot_port(flow.dest), rxgov_hot_ports) ||
-	    !rxgov_hot_path_is_plain(skb))
+	    !rxgov_hot_path_is_plain(skb, &flow))
 		return false;
 	last->flow = flow;
 	last->sk = rxgov_hot_lookup(&flow);
-	last->is_hot = last->sk && rxgov_hot_has(last->sk);
+	last->is_hot = last->sk && rxgov_hot_has(last->sk) && !rxgov_hot_is_never(last->sk);
 	last->changes = READ_ONCE(rxgov_hot_changes);
 	return true;
 }
@@ -364,8 +420,8 @@ bool rxgov_hot_is_for(struct sk_buff *skb, bool *full)
 		return false;
 	if (!last->is_hot)
 		return false;
-	*full = atomic_read(&last->sk->sk_rmem_alloc) + skb->truesize >
-		READ_ONCE(last->sk->sk_rcvbuf);
+	/* UDP takes a frame as long as those before it fit. */
+	*full = atomic_read(&last->sk->sk_rmem_alloc) > READ_ONCE(last->sk->sk_rcvbuf);
 	if (*full)
 		rxgov_hot_drops(last->sk, skb);
 	return true;

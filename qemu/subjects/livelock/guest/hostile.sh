@@ -31,6 +31,62 @@ bears() {
 	bound [ "$(($(rounds) - before))" -le 20 ]
 }
 
+# Sockets are open, by this command, which says what it does in /tmp/$1.
+opens() {
+	said=/tmp/$1
+	shift
+	"$@" >"$said" &
+	opened=$!
+	until grep -q '^open' "$said"; do
+		[ -e "/proc/$opened/exe" ]
+	done
+}
+
+# They decapsulate from now on.
+encapsulates() {
+	kill -USR1 "$1"
+	until grep -q '^encapsulated' /tmp/crowd; do
+		[ -e "/proc/$1/exe" ]
+	done
+}
+
+# These processes end.
+closes() {
+	kill "$@"
+	wait "$@" || true
+}
+
+# Ten sockets without a reader get 200 frames at address $1, by this command.
+fill() {
+	to=$1
+	shift
+	ip netns exec far "$@" 20000 10 20 "$to"
+}
+
+# They get more, until UDP has dropped 100.
+overflow() {
+	errors=$(rcvbuf_errors)
+	until [ $(($(rcvbuf_errors) - errors)) -ge 100 ]; do
+		fill "$@"
+	done
+}
+
+# They do, and none of those was dropped early.
+passes() {
+	before=$(governor dropped)
+	overflow "$@"
+	[ "$(governor dropped)" -eq "$before" ]
+}
+
+# What ten others hold that were filled just after that, by this command.
+held() {
+	opens others "$@" 21000 10
+	overflow $near "$@"
+	ip netns exec far "$@" 21000 10 20 $near
+	busybox awk '$2 ~ /:52/ { print $5 }' /proc/net/udp
+	closes $opened
+}
+
 bring_up
 dev=eth0
 rxmode --governor $dev mode auto
@@ -49,11 +105,8 @@ ip -n far link set eth1 mtu 576
 bears udprate -r 1 -t 2 --blind --best-effort -p 9005 -s 1400 $near
 ip -n far link set eth1 mtu 1500
 # Thousands of sockets, all of them full.
-"$@" 20000 2000 >/tmp/crowd &
-crowd=$!
-until grep -q '^open 2000$' /tmp/crowd; do
-	true
-done
+opens crowd "$@" 20000 2000
+crowd=$opened
 udprate --receive -t 3 --wait 60 -p 9001 --json $near >/tmp/fast &
 fast=$!
 until [ "$(ss -Hlun 'sport = 9001' | wc -l)" -eq 1 ]; do
@@ -69,25 +122,41 @@ until [ "$(governor sockets)" -eq 64 ]; do
 	ip netns exec far "$@" 20000 100 5 $near
 done
 beside_loses_none
-kill $crowd
-wait $crowd || true
+closes $crowd
 [ "$(governor sockets)" -eq 0 ]
-# Sockets that decapsulate are never known to be full: frames of tunnels go past their buffer. Nor
-# is the ring left alone for them, where another task wants the CPU.
+# Ten of them are hot, and frames for them are dropped early.
+opens crowd "$@" 20000 10
+crowd=$opened
+before=$(governor dropped)
+until [ "$(governor sockets)" -eq 10 ] && [ "$(governor dropped)" -gt "$before" ]; do
+	fill $near "$@"
+done
+# Not where other sockets receive them as well: all members of a group, raw ones, those of packets.
+ip address add 10.12.0.1/24 brd + dev eth0
+ip -n far route add 10.12.0.255 via $near
+passes 10.12.0.255 "$@"
+for what in raw packet eth0; do
+	opens tap "$@" tap $what
+	passes $near "$@"
+	closes $opened
+done
+# Nor if they decapsulate from now on: frames of tunnels go past their buffer.
+encapsulates $crowd
+passes $near "$@"
+# A full socket holds what it holds without the governor.
+full=$(held "$@")
+rxmode --governor $dev mode off
+[ "$(held "$@")" = "$full" ]
+rxmode --governor $dev mode auto
+closes $crowd
+# Such sockets are never hot. Nor is the ring left alone for them, where another task wants the CPU.
 left=$(governor hot)
-taskset 1 yes >/dev/null &
+taskset 1 busybox yes >/dev/null &
 hog=$!
-"$@" 20000 10 encapsulated >/tmp/crowd &
-crowd=$!
-until grep -q '^open 10$' /tmp/crowd; do
-	true
-done
-errors=$(rcvbuf_errors)
-until [ $(($(rcvbuf_errors) - errors)) -ge 100 ]; do
-	ip netns exec far "$@" 20000 10 20 $near
-done
+opens crowd "$@" 20000 10
+encapsulates $opened
+overflow $near "$@"
 [ "$(governor sockets)" -eq 0 ]
 [ "$(governor hot)" -eq "$left" ]
-kill $hog $crowd || true
-wait $hog $crowd || true
+closes $hog $opened
 rxmode --governor $dev mode off
