@@ -55,7 +55,8 @@ static inline bool rxgov_is_at_rest(const struct rxgov_napi *g)
 /* Recently only hot sockets got frames. */
 static inline bool rxgov_is_hot(const struct rxgov_napi *g, u64 now)
 {
-	return g->hot_run >= RXGOV_HOT_RUN && now - g->other_at > RXGOV_HOT_ALONE_NS;
+	/* Clocks of CPUs may differ: @other_at is of the last one that polled. */
+	return g->hot_run >= RXGOV_HOT_RUN && (s64)(now - g->other_at) > (s64)RXGOV_HOT_ALONE_NS;
 }
 
 /* The longest time between two tests of whether a pause has to go on [ns]. */

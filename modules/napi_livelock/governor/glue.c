@@ -30,6 +30,7 @@
 DEFINE_STATIC_KEY_FALSE(rxgov_key);
 
 /*
+EXPORT_SYMBOL_IF_KUNIT(rxgov_key);
  * The account of a CPU's governed instances; @counted: the frames of the running poll are
  * counted.
  */

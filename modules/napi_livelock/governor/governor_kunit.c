@@ -184,6 +184,15 @@ static void governor_looks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rxgov_wait_ns(&g, &params, g.until), 0);
 }
 
+/* The last frame for another socket is of a CPU whose clock is ahead. */
+static void governor_clock_ahead(struct kunit *test)
+{
+	const struct rxgov_napi g = { .hot_run = RXGOV_HOT_RUN, .other_at = NSEC_PER_SEC + 1 };
+
+	KUNIT_EXPECT_FALSE(test, rxgov_is_hot(&g, NSEC_PER_SEC));
+	KUNIT_EXPECT_TRUE(test, rxgov_is_hot(&g, NSEC_PER_SEC + 2 + RXGOV_HOT_ALONE_NS));
+}
+
 static void governor_long_rounds(struct kunit *test)
 {
 	struct rxgov_napi g = { };
@@ -314,6 +323,29 @@ static void governor_backlog_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n->governed.began, 0);
 }
 
+/* A frame of another device lifts no limit while others are queued, whose limit it is. */
+static void governor_backlog_mixed(struct kunit *test)
+{
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct softnet_data *sd = kunit_kzalloc(test, sizeof(*sd), GFP_KERNEL);
+	struct sk_buff *skb = kunit_kzalloc(test, sizeof(*skb), GFP_KERNEL);
+
+	KUNIT_ASSERT_TRUE(test, dev && sd && skb);
+	__skb_queue_head_init(&sd->input_pkt_queue);
+	dev->governor = (struct rxgov_params){ .on = true, .limit = 40 };
+	skb->dev = dev;
+	static_branch_inc(&rxgov_key);
+	rxgov_backlog_queued(&sd->backlog, skb);
+	__skb_queue_tail(&sd->input_pkt_queue, skb);
+	dev->governor.on = false;
+	rxgov_backlog_queued(&sd->backlog, skb);
+	KUNIT_EXPECT_EQ(test, sd->backlog.governed.limit, 40);
+	__skb_unlink(skb, &sd->input_pkt_queue);
+	rxgov_backlog_queued(&sd->backlog, skb);
+	KUNIT_EXPECT_EQ(test, sd->backlog.governed.limit, 0);
+	static_branch_dec(&rxgov_key);
+}
+
 /* A burst that its buffer holds makes no socket hot, unless one has lost frames before. */
 static void governor_marks(struct kunit *test)
 {
@@ -348,6 +380,7 @@ static struct kunit_case rxgov_cases[] = {
 	KUNIT_CASE(governor_hot),
 	KUNIT_CASE(governor_hot_owes),
 	KUNIT_CASE(governor_looks),
+	KUNIT_CASE(governor_clock_ahead),
 	KUNIT_CASE(governor_long_rounds),
 	KUNIT_CASE(governor_sees_a_flood),
 	KUNIT_CASE(governor_rest),
@@ -356,6 +389,7 @@ static struct kunit_case rxgov_cases[] = {
 	KUNIT_CASE(governor_cost_limits),
 	KUNIT_CASE(governor_cost_burst),
 	KUNIT_CASE(governor_backlog_limit),
+	KUNIT_CASE(governor_backlog_mixed),
 	KUNIT_CASE(governor_marks),
 	KUNIT_CASE(governor_round_is_full),
 	{ }

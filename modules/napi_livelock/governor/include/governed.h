@@ -91,8 +91,8 @@ struct rxgov_params {
  * @round_began: when the first poll of this round began [ns]
  * @full_at: when a socket had no room for a frame last [jiffies]; 0: never
  * @rounds: by reason
- * @limit: of a CPU's backlog only: the CPU share of the device of the last queued
- *	frame [%], 0 if it is not governed; written under the backlog's lock
+ * @limit: of a CPU's backlog only: the CPU share of the governed device of the last frame
+ *	of one that was queued [%]; 0: none is queued; written under the backlog's lock
  *
  * The owner of NAPI_STATE_SCHED may write all but the mode. The timer and readers of
  * counters only read, and may see an earlier value.

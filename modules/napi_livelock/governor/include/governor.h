@@ -142,14 +142,17 @@ static inline void rxgov_unhashed(struct sock *sk)
 }
 
 /*
- * @skb is queued for the CPU whose backlog is @n, which may be another one. The backlog's
- * lock is held.
+ * @skb is about to be queued for the CPU whose backlog is @n, which may be another one. The
+ * backlog's lock is held. A frame of a device that is not governed lifts no limit.
  */
 static inline void rxgov_backlog_queued(struct napi_struct *n, const struct sk_buff *skb)
 {
-	if (static_branch_unlikely(&rxgov_key))
-		WRITE_ONCE(n->governed.limit, READ_ONCE(skb->dev->governor.on) ?
-						      READ_ONCE(skb->dev->governor.limit) : 0);
+	if (!static_branch_unlikely(&rxgov_key))
+		return;
+	if (READ_ONCE(skb->dev->governor.on))
+		WRITE_ONCE(n->governed.limit, READ_ONCE(skb->dev->governor.limit));
+	else if (skb_queue_empty(&container_of(n, struct softnet_data, backlog)->input_pkt_queue))
+		WRITE_ONCE(n->governed.limit, 0);
 }
 
 /*
