@@ -12,6 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/rt.h>
 #include <linux/sched/stat.h>
 #include <net/sock.h>
 
@@ -28,15 +29,16 @@
 #define RXGOV_BACKLOG_LOOK_NS	NSEC_PER_MSEC
 
 DEFINE_STATIC_KEY_FALSE(rxgov_key);
+EXPORT_SYMBOL_IF_KUNIT(rxgov_key);
 
 /*
-EXPORT_SYMBOL_IF_KUNIT(rxgov_key);
  * The account of a CPU's governed instances; @counted: the frames of the running poll are
- * counted.
+ * counted; @alone: one task was runnable when the round began, before it woke readers.
  */
 struct rxgov_cpu {
 	struct rxgov_cost cost;
 	bool counted;
+	bool alone;
 };
 
 DEFINE_PER_CPU(struct napi_struct *, rxgov_polls);
@@ -54,11 +56,17 @@ static bool rxgov_is_free(void)
 	return is_idle_task(current) || current->policy == SCHED_IDLE;
 }
 
-/* Does another task than receiving want the CPU? */
-static bool rxgov_is_wanted(const struct napi_struct *n)
+/* The handler of some cards, of all with threadirqs, is a thread: its softirq is executed there. */
+static bool rxgov_is_irq_thread(void)
 {
-	if (current == n->thread || current == this_cpu_ksoftirqd())
-		return !single_task_running();
+	return current->flags & PF_KTHREAD && rt_task(current);
+}
+
+/* Does another task than receiving want the CPU? */
+static bool rxgov_is_wanted(const struct rxgov_cpu *cpu, const struct napi_struct *n)
+{
+	if (current == n->thread || current == this_cpu_ksoftirqd() || rxgov_is_irq_thread())
+		return !cpu->alone;
 	return !rxgov_is_free();
 }
 
@@ -71,8 +79,10 @@ void __rxgov_poll_begin(struct napi_struct *n)
 	if (mode != n->governed.governing)
 		rxgov_set_mode(&n->governed, mode);
 	if (!mode) {
-		if (!n->dev)
+		if (!n->dev) {
 			n->governed.began = local_clock();
+			this_cpu_write(rxgov_cpu.alone, single_task_running());
+		}
 		return;
 	}
 	p = &n->dev->governor;
@@ -81,8 +91,10 @@ void __rxgov_poll_begin(struct napi_struct *n)
 	this_cpu_write(rxgov_polls, n);
 	this_cpu_write(rxgov_cpu.counted, false);
 	n->governed.began = local_clock();
-	if (!n->governed.work)
+	if (!n->governed.work) {
 		n->governed.round_began = n->governed.began;
+		this_cpu_write(rxgov_cpu.alone, single_task_running());
+	}
 }
 
 static void rxgov_charge(struct rxgov_cpu *cpu, struct napi_struct *n, u64 now, unsigned int limit)
@@ -98,7 +110,7 @@ static struct rxgov_seen rxgov_look(struct rxgov_cpu *cpu, struct napi_struct *n
 {
 	struct rxgov_seen seen = {
 		.now = local_clock(),
-		.wanted = rxgov_is_wanted(n),
+		.wanted = rxgov_is_wanted(cpu, n),
 	};
 
 	rxgov_charge(cpu, n, seen.now, limit);
