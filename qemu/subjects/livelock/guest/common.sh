@@ -249,17 +249,17 @@ source_and_cards() {
 	insmod /lab/modules/nll_source.ko
 }
 
-# Bytes of a stream from the far side in a second.
+# Bytes of a stream from the far side in a second, of $2 of them.
 stream() {
 	busybox nc -l -p 9002 <&3 >/tmp/stream &
 	listener=$!
 	until [ -n "$(ss -Hltn 'sport = 9002')" ]; do
 		true
 	done
-	ip netns exec far timeout 1 busybox nc $near 9002 </dev/zero || true
+	ip netns exec far timeout "$2" busybox nc $near 9002 </dev/zero || true
 	kill $listener || true
 	wait $listener || true
-	bytes=$(wc -c </tmp/stream)
+	bytes=$(($(wc -c </tmp/stream) / $2))
 	echo "$1: $bytes bytes"
 }
 
@@ -278,7 +278,7 @@ floods() {
 # The stream and the questions go on: half of what the limit of 50 % leaves of the bytes
 # that come alone, and nine answers of ten.
 goes_on() {
-	stream "$1"
+	stream "$1" 4
 	floods
 	echo "of alone: $((bytes * 100 / alone)) %"
 	bound [ "$bytes" -ge $((alone / 4)) ]
@@ -297,14 +297,14 @@ goes_on_beside() {
 	echo "0000:00:18.0 0000:00:10.0 $1 9001" >$source/targets
 	echo "function constant packets 60000 per_ns 1000000000 duration_ns 30000000000" \
 		>$source/config
-	stream alone
+	stream alone 1
 	alone=$bytes
 	rxmode eth0 mode "$2"
 	flooded=/sys/fs/cgroup/flooded
 	mkdir $flooded
 	(echo 0 >$flooded/cgroup.procs && exec livelock-apps --port 9001 --seconds 60 >/dev/null) &
 	livelock-apps --hog --port 9003 --seconds 60 >/dev/null &
-	stream 'with the programs'
+	stream 'with the programs' 1
 	echo 1 >$source/run
 	goes_on 'under a flood'
 	echo 1 >$flooded/cgroup.freeze
