@@ -17,13 +17,14 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
 from lab import one_of
 from lab.guest.boot import Boot, Judged
-from lab.guest.ktap import Case
+from lab.guest.ktap import Case, Status
 from lab.guest.result import BootResult, ProgramResult
 from lab.guest.vm import run_boot
 from lab.paths import Paths
@@ -93,11 +94,23 @@ def row(name: str, runs: Iterable[tuple[bool, float, str]], needed: int) -> Row:
     )
 
 
+def _members(line: str) -> Iterator[str]:
+    """The numbers of a line of JSON as "NAME: NUMBER", behind the rate that was offered."""
+    with suppress(ValueError):
+        found = json.loads(line)
+        rate = f"{found['offered_pps']}: " if "offered_pps" in found else ""
+        for name, value in found.items():
+            if type(value) in (int, float):
+                yield f"{rate}{name}: {value:f}"
+
+
 def _lines(name: str, output: Iterable[str], cases: Iterable[Case]) -> Iterator[str]:
-    """What a program noted, below the names of its tests."""
+    """What a program noted, below the names of its tests, and what it gave as JSON."""
     for line in output:
         if line.startswith("# "):
             yield name + line.removeprefix("# ")
+        elif line.startswith("{"):
+            yield from (name + text for text in _members(line))
     for case in cases:
         yield from _lines(f"{name}{case.name}: ", case.output, case.subtests)
 
@@ -151,7 +164,10 @@ def seeded_boots(boots: Iterable[Boot]) -> list[Boot]:
 
 
 def rows_of(results: Iterable[BootResult], needed: int) -> list[Row]:
-    """A row for each program, of the runs of its boot; NAME.n are runs of NAME."""
+    """A row for each program, of the runs of its boot; NAME.n are runs of NAME.
+
+    One that came to no end has the seconds of its boot.
+    """
     runs: dict[str, list[tuple[bool, float, str]]] = {}
     printed: dict[str, list[Mapping[str, list[float]]]] = {}
     for result in results:
@@ -160,7 +176,9 @@ def rows_of(results: Iterable[BootResult], needed: int) -> list[Row]:
             bad = program.code != 0 or any(s.entry == program.name for s in result.splats)
             name = f"{result.boot.name.rpartition('.')[0]}-{program.name}"
             said = "; ".join(filter(None, (program.reason, whole)))
-            runs.setdefault(name, []).append((not bad and not whole, result.seconds, said))
+            lost = program.status in (Status.CRASH, Status.TIMEOUT)
+            seconds = program.seconds or (result.seconds if lost else 0.0)
+            runs.setdefault(name, []).append((not bad and not whole, seconds, said))
             printed.setdefault(name, []).append(figures(program))
     return [
         replace(row(name, each, needed), figures=spreads(printed[name]))

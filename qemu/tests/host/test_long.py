@@ -20,10 +20,15 @@ VIRTUAL = replace(REAL, name="virtual", machine=Machine(accel="icount", root=Fal
 
 def result(boot: Boot, *failed: str, seconds: float = 1.0) -> BootResult:
     programs = [
-        ProgramResult(p.name, Status.FAIL if p.name in failed else Status.OK, reason="exit 1")
+        ProgramResult(
+            p.name,
+            Status.FAIL if p.name in failed else Status.OK,
+            reason="exit 1",
+            seconds=seconds,
+        )
         for p in boot.programs
     ]
-    return BootResult(boot, programs, Path("console"), seconds=seconds)
+    return BootResult(boot, programs, Path("console"), seconds=100)
 
 
 def test_what_is_timed_is_run_five_times_without_the_rest() -> None:
@@ -57,6 +62,35 @@ def test_a_fault_of_the_boot_is_one_of_each_run() -> None:
     results = [replace(result(boot), errors=("no power off",)) for boot in boots]
     (row,) = long.rows_of(results, long.MOST_PASS)
     assert row.passed == 0 and row.said[0].endswith("no power off")
+
+
+@pytest.mark.parametrize(
+    ("status", "own", "said"),
+    [("ok", 0, 0), ("timeout", 3, 3), ("timeout", 0, 100), ("crash", 0, 100)],
+)
+def test_what_came_to_no_end_has_the_seconds_of_its_boot(
+    status: str, own: float, said: float
+) -> None:
+    program = ProgramResult("rate", Status(status), seconds=own)
+    (row,) = long.rows_of([BootResult(REAL, [program], Path("console"), seconds=100)], 1)
+    assert row.seconds == long.Spread(1, said, said, said)
+
+
+def test_numbers_of_json_are_figures() -> None:
+    """Of the rate that was offered, if one was; a line that is cut off has none."""
+    lines = [
+        '{"offered_pps":2000,"goodput_pps":1999.5,"good":true,"driver":"e1000","lost":null}',
+        '{"offered_pps":60000,"goodput_pps":2e-05,"stats":{"lost":1}}',
+        '{"lost":3}',
+        '{"lost":4',
+    ]
+    assert long.figures(ProgramResult("run", Status.OK, (), lines)) == {
+        "2000: offered_pps: #": [2000],
+        "2000: goodput_pps: #": [1999.5],
+        "60000: offered_pps: #": [60000],
+        "60000: goodput_pps: #": [2e-05],
+        "lost: #": [3],
+    }
 
 
 def test_figures_are_what_programs_note() -> None:
