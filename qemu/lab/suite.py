@@ -153,10 +153,10 @@ def without_bounds(boot: Boot) -> Boot:
 
 
 def of_gate(boot: Boot) -> Boot:
-    """The boot without what is for the long tier; in real time no bound is judged."""
+    """The boot without what is for the long tier; bounds are judged where runs are exact."""
     programs = tuple(program for program in boot.programs if program.gate and not program.timed)
     boot = replace(boot, programs=programs)
-    return without_bounds(boot) if boot.machine.real_time else boot
+    return boot if boot.machine.exact else without_bounds(boot)
 
 
 def only_noted(kernel: str) -> bool:
