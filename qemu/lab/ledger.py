@@ -54,14 +54,18 @@ def commit(top: Path) -> str:
     return "none" if done.status else done.said.strip()
 
 
-def keep(paths: Paths, ledger: Path, now: float, logs: Path) -> Path:
-    """Copy the findings of a run that has ended; of old runs only what was run again stays."""
+def keep(paths: Paths, ledger: Path, now: float, logs: Path, begun: float = 0) -> Path:
+    """Copy the findings of a run that has ended, of no time before `begun` [s since 1970].
+
+    Of old runs only what was run again stays.
+    """
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     target = ledger / f"{commit(paths.top)}-{stamp}"
     target.mkdir(parents=True, exist_ok=True)
     for pattern in LOGS:
         for file in (*paths.logs.glob(pattern), *logs.glob(pattern)):
-            shutil.copyfile(file, target / file.name)
+            if file.stat().st_mtime >= begun:
+                shutil.copyfile(file, target / file.name)
     for file in target.glob(RED):
         for console in map(Path, json.loads(file.read_text())):
             if console.is_file():
@@ -94,11 +98,13 @@ def shown(ledger: Path) -> str:
 def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("keep", "show"))
     parser.add_argument("logs", nargs="?", type=Path, help="keep: what the stages said")
+    parser.add_argument("begun", nargs="?", type=int, default=0, help="keep: nothing older")
 
 
 def verb(args: argparse.Namespace) -> None:
     if args.what == "keep":
         paths = Paths.from_env()
-        print(f"lab: kept in {keep(paths, directory(), time.time(), args.logs or paths.logs)}")
+        logs = args.logs or paths.logs
+        print(f"lab: kept in {keep(paths, directory(), time.time(), logs, args.begun)}")
     else:
         print(shown(directory()), end="")

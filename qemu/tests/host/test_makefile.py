@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,17 @@ def test_ci_fails_when_any_of_its_parts_does(tmp_path: Path, failing: str) -> No
     assert {file.name for file in run.glob("ci-*.log")} == {
         f"ci-{s}.log" for s in wanted[: last + 1] if s != "green"
     }
+
+
+def test_ci_keeps_nothing_of_the_run_before(tmp_path: Path) -> None:
+    logs = tmp_path / "out/logs"
+    logs.mkdir(parents=True)
+    for name, age_s in (("junit-test.xml", 60), ("junit-test-fast.xml", -60)):
+        (logs / name).touch()
+        os.utime(logs / name, (time.time() - age_s,) * 2)
+    gate(tmp_path, LAB_OUT=str(tmp_path / "out"))
+    (run,) = (tmp_path / "ledger").iterdir()
+    assert [file.name for file in run.glob("junit-*")] == ["junit-test-fast.xml"]
 
 
 def test_ci_ends_itself(tmp_path: Path) -> None:
