@@ -111,12 +111,14 @@ def test_the_kernel_to_compare_with_is_built_only_for_a_full_bench_of_the_io() -
 STAGES = ("test-fast", "test", "test-debug", "check")
 
 
-def gate(tmp_path: Path, failing: str = "none", **more: str) -> "subprocess.CompletedProcess[str]":
+def gate(
+    tmp_path: Path, failing: str = "none", how: str = "false", **more: str
+) -> "subprocess.CompletedProcess[str]":
     """Run .ci/run of a copy. A make that knows which target is to fail stands in for all work."""
     top = copied(tmp_path / "checkout")
     (top / ".ci").mkdir()
     shutil.copy(TOP / ".ci/run", top / ".ci/run")
-    script(tmp_path / "make", f'#!/bin/sh\necho "$@"\npwd >&2\n[ "$1" != {failing} ]\n')
+    script(tmp_path / "make", f'#!/bin/sh\necho "$@"\npwd >&2\n[ "$1" != {failing} ] || {how}\n')
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LAB_LEDGER": str(tmp_path / "ledger")}
     return ran("bash", top / ".ci/run", cwd=tmp_path, env={**environment(), **path, **more})
 
@@ -148,10 +150,12 @@ def test_ci_keeps_nothing_of_the_run_before(tmp_path: Path) -> None:
     assert [file.name for file in run.glob("junit-*")] == ["junit-test-fast.xml"]
 
 
-def test_ci_ends_itself(tmp_path: Path) -> None:
-    done = gate(tmp_path, CI_MINUTES="0")
+@pytest.mark.parametrize(("minutes", "where"), [("0", "before"), ("1", "in")])
+def test_ci_ends_itself(tmp_path: Path, minutes: str, where: str) -> None:
+    """At 57 seconds: bash counts on from those of its environment."""
+    done = gate(tmp_path, "test-fast", "sleep 60", CI_MINUTES=minutes, SECONDS="57")
     assert done.returncode == 1
-    assert "ci: ended at 0 minutes, before test-fast\n" in done.stdout
+    assert f"ci: ended at {minutes} minutes, {where} test-fast\n" in done.stdout
 
 
 def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:
