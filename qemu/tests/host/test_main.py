@@ -169,6 +169,14 @@ def test_ctrl_c_during_prepare(tmp_path: Path, tool: str) -> None:
     assert "line five\n" in (paths.linux / "kernel/sched/core.c").read_text()
 
 
+def test_where_sigint_is_ignored() -> None:
+    """As below nohup: tests of Ctrl-C start what they interrupt as a terminal would."""
+    argv = [sys.executable, "-m", "pytest", "-c", f"{TOP}/qemu/pyproject.toml", "-q"]
+    argv += ["-p", "no:cacheprovider", "-k", "(ctrl_c or an_interrupt) and not containers"]
+    done = ran("env", "--ignore-signal=INT", *argv, TOP / "qemu/tests/host", TOP / "qemu/subjects")
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_tool_that_is_gone_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
