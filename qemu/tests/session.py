@@ -6,10 +6,14 @@ Those without a guest have a fake QEMU; the others share one boot a suite.
 After the run: skips that are not allowed fail it, and the slowest boots are shown.
 """
 
+import ctypes
 import json
 import os
+import signal
 import sys
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +53,12 @@ TIMED = "timed"
 # Nothing is run again, whatever came of it: a fault was planted.
 NEVER_AGAIN = "never"
 
+PR_SET_CHILD_SUBREAPER = 36
+# What a test has told to end may take its time on a busy host.
+END_S = 30
+# Boots that run together with the tests end with the session itself.
+BOOTS = b"tests.apart"
+
 
 @pytest.fixture
 def golden() -> Path:
@@ -77,6 +87,48 @@ def fake_qemu(tmp_path: Path) -> str:
 @pytest.fixture
 def fake_machine(fake_qemu: str) -> Machine:
     return Machine(qemu=fake_qemu)
+
+
+def _children() -> dict[int, str]:
+    """Processes below this one that have not ended: their numbers and command lines."""
+    pids: list[str] = []
+    found: dict[int, str] = {}
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            pids += listed.read_text().split()
+    for pid in pids:
+        with suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            # One that has ended and was not waited for has no words.
+            if any(words) and BOOTS not in words:
+                found[int(pid)] = os.fsdecode(b" ".join(words))
+    return found
+
+
+def nothing_is_left(of: str) -> Iterator[None]:
+    """What is started meanwhile ends with it; orphans are handed to this process."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    before = _children()
+    yield
+    deadline = time.monotonic() + END_S
+    while (left := {p: w for p, w in _children().items() if p not in before}) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.1)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    if left:
+        pytest.fail(f"{of} has left behind: {'; '.join(left.values())}", pytrace=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_outlives_the_session() -> Iterator[None]:
+    yield from nothing_is_left("a fixture of several tests")
+
+
+@pytest.fixture(autouse=True)
+def nothing_outlives_a_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield from nothing_is_left(request.node.name)
 
 
 @pytest.fixture(scope="session")

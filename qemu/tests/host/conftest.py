@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fixtures of the tests that need no guest."""
 
-import ctypes
-import os
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,12 +18,6 @@ from tests.host import browser
 from tests.host.browser import Browser
 from tests.host.fake_kernel import FakeMake
 from tests.host.recorded import Recorded
-
-PR_SET_CHILD_SUBREAPER = 36
-# What a test has told to end may take its time on a busy host.
-END_S = 30
-# Boots that run together with the tests end with the session itself.
-BOOTS = "tests.apart"
 
 
 @pytest.fixture(scope="session")
@@ -80,37 +71,3 @@ def paths(tmp_path: Path) -> Paths:
 @pytest.fixture
 def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeMake:
     return FakeMake(monkeypatch, tmp_path / "fake-bin")
-
-
-def _children() -> dict[int, str]:
-    """Processes below this one that have not ended: their numbers and command lines."""
-    found: dict[int, str] = {}
-    for listed in Path("/proc/self/task").glob("*/children"):
-        for pid in map(int, listed.read_text().split()):
-            try:
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            # One that has ended and was not waited for has no words.
-            if any(words) and BOOTS.encode() not in words:
-                found[pid] = os.fsdecode(b" ".join(words))
-    return found
-
-
-@pytest.fixture(scope="session", autouse=True)
-def nothing_outlives_the_tests() -> Iterator[None]:
-    """What a test has started ends with it; orphans are handed to this process."""
-    prctl = ctypes.CDLL(None).prctl
-    before = _children()
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    yield
-    deadline = time.monotonic() + END_S
-    while (left := {p: w for p, w in _children().items() if p not in before}) and (
-        time.monotonic() < deadline
-    ):
-        time.sleep(0.1)
-    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    if left:
-        pytest.fail(f"a test has left behind: {'; '.join(left.values())}", pytrace=False)

@@ -17,6 +17,7 @@ from lab import LabError
 from lab.guest.boot import Boot
 from lab.guest.machine import Machine
 from lab.paths import Paths
+from tests import session
 from tests.apart import INTERRUPTED, QEMU, Apart
 from tests.host.programs import wait_until
 from tests.session import PROGRAMS
@@ -84,3 +85,14 @@ def test_ctrl_c_ends_the_guest_without_a_traceback(built: Paths, fake_machine: M
     assert child.returncode == INTERRUPTED
     # The first result may not have been read yet.
     assert not said and re.fullmatch(rb"recorded: [01]/3 programs \(\d+ %\)\n", complaints)
+
+
+def test_what_outlives_a_test_is_named_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "END_S", 0.5)
+    watch = session.nothing_is_left("test_some")
+    next(watch)
+    left = subprocess.Popen(["sleep", "60"])
+    wait_until(lambda: Path(f"/proc/{left.pid}/cmdline").read_bytes() != b"")
+    with pytest.raises(pytest.fail.Exception, match="test_some has left behind: sleep 60"):
+        next(watch)
+    assert left.wait() == -signal.SIGKILL
