@@ -49,12 +49,6 @@ class Verdict:
     quoted: Sequence[str] = ()
     why: str = ""
 
-    def word(self) -> str:
-        """yes, no or `-` (not judged)."""
-        if self.met is None:
-            return "-"
-        return "yes" if self.met else "no"
-
     @property
     def outcome(self) -> str:
         """met, missed, `-` (not judged); a stretch is not reached where a goal is missed."""
@@ -310,8 +304,8 @@ def format_table(header: Sequence[str], table_rows: Sequence[Sequence[str]]) -> 
 
 def goals_text(verdicts: Sequence[Verdict]) -> str:
     """The table of goals, a line that counts them, and last the names of those missed."""
-    cells = [(v.name, v.bound, v.measured, v.word()) for v in verdicts]
-    text = format_table(("goal", "bound", "measured", "met"), cells)
+    cells = [(v.name, v.bound, v.measured, v.outcome) for v in verdicts]
+    text = format_table(("goal", "bound", "measured", "verdict"), cells)
     text += f"\n{counted(verdicts)}\n"
     return text + "".join(f"missed: {name}\n" for name in missed(verdicts))
 
