@@ -136,6 +136,17 @@ def test_a_missed_goal_is_shown_and_fails_only_where_goals_are_judged(
         assert "cost stays below its bound: 1 20.000" in (paths.results / "demo.txt").read_text()
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_demo_tells_its_progress_and_has_no_warnings(
+    paths: Paths, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert demo.main(paths, Recorded(), workers=1) == 0
+    said, told = capfd.readouterr()
+    assert said.startswith("All of it ran, ") and not caplog.records
+    line = r"demo, (in guests|on this machine|drawing): \d+/\d+ (boots|subjects) \(\d+ %\)"
+    assert re.fullmatch(rf"({line}(, .* done, .* left)?\n)+", told), told
+
+
 @pytest.mark.parametrize(
     ("environment", "judged"),
     [({}, False), ({"STRICT": ""}, False), ({"STRICT": "0"}, False), ({"STRICT": "1"}, True)],
