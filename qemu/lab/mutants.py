@@ -243,24 +243,26 @@ def _log(paths: Paths, name: str) -> Path:
     return log
 
 
-def _test(view: Overlay, paths: Paths, log: Path, words: str, short: bool, *options: str) -> Result:
+def _test(
+    view: Overlay, paths: Paths, log: Path, words: str, env: Mapping[str, str], *options: str
+) -> Result:
     """Run tests; a result without name and kind."""
     report = view.scratch / "junit.xml"
     start = time.monotonic()
     argv = test_command(paths, words, report, *options)
     limit_s = TEST_S if options else VERIFY_S
-    status = view.run(argv, paths.top, log, test_environment(paths, short), limit_s)
+    status = view.run(argv, paths.top, log, env, limit_s)
     took = time.monotonic() - start
     verdict, by, reason = judge(status, report.read_text() if report.exists() else "")
     return Result("", Kind.LAB, verdict, by, reason, test_s=took)
 
 
-def try_mutant(paths: Paths, mutant: Mutant) -> Result:
-    """Plant it, build, run its tests."""
+def try_mutant(paths: Paths, mutant: Mutant, tier: str = TIERS[-1]) -> Result:
+    """Plant it, build, run its tests of that tier."""
     log = _log(paths, mutant.name.replace("/", "-"))
     start = time.monotonic()
     with overlay([paths.top, paths.out]) as view:
-        env = test_environment(paths, mutant.short)
+        env = {**test_environment(paths, mutant.short), "LAB_TIER": tier}
         steps = [("fit", plant_command(paths, mutant))]
         steps += [("build", argv) for argv in build_commands(paths, mutant.kind)]
         for step, argv in steps:
@@ -269,7 +271,7 @@ def try_mutant(paths: Paths, mutant: Mutant) -> Result:
                 return Result(mutant.name, mutant.kind, Verdict.ERROR, (), reason)
         built = time.monotonic() - start
         # The first failure decides: after a fault, others may take long.
-        test = _test(view, paths, log, mutant.caught_by, mutant.short, "-x")
+        test = _test(view, paths, log, mutant.caught_by, env, "-x")
     return Result(mutant.name, mutant.kind, test.verdict, test.by, test.reason, built, test.test_s)
 
 
@@ -281,7 +283,7 @@ def verify(paths: Paths, mutants: Sequence[Mutant]) -> None:
         if not words:
             continue
         with overlay([paths.top, paths.out]) as view:
-            test = _test(view, paths, log, " or ".join(words), short)
+            test = _test(view, paths, log, " or ".join(words), test_environment(paths, short))
         if test.verdict is not Verdict.MISSED:
             who = ", ".join(test.by)
             raise LabError(f"without a mutant, too: {who}: {test.reason}: see {log}", exit_code=1)
@@ -326,7 +328,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="*", help="a mutant or a folder of them; default: all")
     parser.add_argument("--kind", choices=list(Kind), help="only those of this kind")
     parser.add_argument("--one-of-each", action="store_true", help="those of make test")
-    parser.add_argument("--tier", choices=TIERS, help="try none: which has a test in this tier?")
+    parser.add_argument("--tier", choices=TIERS, help="which has a test there? --trust: try them")
     parser.add_argument(
         "--trust", action="store_true", help="their tests are known to pass without them"
     )
@@ -341,14 +343,14 @@ def verb(args: argparse.Namespace) -> int:
     ]
     if not chosen:
         raise LabError("no mutant fits all of that")
-    if args.tier:
+    if args.tier and not args.trust:
         return _show_tier(paths, chosen, args.tier)
     if not args.trust:
         print("lab: their tests, without any mutant", file=sys.stderr, flush=True)
         verify(paths, chosen)
     results: list[Result] = []
     for number, mutant in enumerate(chosen, 1):
-        results.append(try_mutant(paths, mutant))
+        results.append(try_mutant(paths, mutant, args.tier or TIERS[-1]))
         print(f"[{number}/{len(chosen)}] {results[-1]}", flush=True)
     paths.results.mkdir(parents=True, exist_ok=True)
     text = json.dumps([asdict(result) for result in results], indent=1)

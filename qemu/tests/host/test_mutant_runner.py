@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab import LabError, mutants
+from lab.__main__ import main
 from lab.host.overlay import overlay, refusal
 from lab.mutants import Kind, Mutant, Verdict
 from lab.paths import Paths
@@ -33,6 +34,8 @@ def test_left_out():
     pytest.skip("no such machine")
 def test_short():
     assert "LAB_SHORT" not in os.environ
+def test_tier():
+    assert os.environ["LAB_TIER"] == "long"
 @pytest.fixture
 def broken():
     test_file("value")
@@ -159,6 +162,16 @@ def test_tests_that_fail_anyway_prove_nothing(paths: Paths) -> None:
     bad = planted(fault(caught_by="test_hurt", short=True))
     with pytest.raises(LabError, match="without a mutant, too: test_hurt: assert 0"):
         mutants.verify(paths, [good, bad])
+
+
+@needs_mounts
+@pytest.mark.parametrize(("words", "status"), [((), 1), (("--tier", "gate"), 0)])
+def test_a_tier_that_is_named_is_that_of_its_tests(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], status: int
+) -> None:
+    monkeypatch.setattr(Paths, "from_env", lambda: paths)
+    monkeypatch.setattr(mutants, "load", lambda _: [planted(fault(caught_by="test_tier"))])
+    assert main(["mutants", "--trust", *words]) == status
 
 
 @needs_mounts
