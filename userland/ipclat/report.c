@@ -83,7 +83,7 @@ static void put_settings(const struct options *o)
 	json_number("iterations", o->s.iterations);
 	json_number("repeats", o->s.repeats);
 	json_number("warmup", o->s.warmup);
-	json_number("limit_s", o->s.limit_ns / NSEC_PER_SEC);
+	json_real("limit_s", (double)o->s.limit_ns / NSEC_PER_SEC);
 	json_text("policy", o->policy);
 	json_text("placement", o->cpus ? o->cpus : "free");
 	json_list("cpus");

@@ -191,8 +191,9 @@ def test_what_never_had_its_turn_is_missing(ipclat: Run) -> None:
     """Not even the warm-up is over in time; the mechanism fails when no repeat counts."""
     words = ("-m", "pipe", "-k", "1", "-n", "2", "-w", "100000000", "--seconds", "0.2", "--json")
     done = ipclat(*words)
-    (row,) = json.loads(done.stdout)["results"]
-    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    (row,) = found["results"]
+    assert (done.returncode, found["settings"]["limit_s"]) == (1, 0.2)
     assert (row["missing"], row["samples"]) == ("no message came within --seconds", 0)
     said = [f"ipclat: pipe: repeat {n} does not count: {row['missing']}" for n in (1, 2)]
     assert done.stderr.splitlines() == said
