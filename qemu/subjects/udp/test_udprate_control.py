@@ -21,7 +21,7 @@ from lab.flood import free_port
 from lab.paths import Paths
 from lab.report.document import read_document
 from subjects.udp.iperf import listening
-from subjects.udp.relay import Relay
+from subjects.udp.relay import HEADER, Relay
 from tests.host.programs import TIMEOUT_S, Done, assert_refused, run, wait_until
 
 TRIES = 5
@@ -358,6 +358,24 @@ def test_a_stranger_is_sent_away(tool: Tool, said: bytes) -> None:
             stranger.sendall(said)
             select.select([stranger], [], [], TIMEOUT_S)
         loses_nothing(tool, port)
+
+
+def test_strays_beside_a_run_are_counted_apart(tool: Tool) -> None:
+    """Empty, too short, with another magic, of a worker that cannot be, and of another run."""
+
+    def with_strays(number: int) -> int:
+        if number <= 160:
+            magic, worker, key, first = HEADER.unpack(relay.held[: HEADER.size])
+            wrong = (magic ^ 1, worker, key), (magic, 1 << 20, key), (magic, worker, key ^ 1)
+            for data in (b"", relay.held[:23], *(HEADER.pack(*one, first) for one in wrong)):
+                relay.packets.sendto(data, relay.to)
+        return 1
+
+    with receiver(tool) as (port, _), Relay(int(port), with_strays, late=0) as relay:
+        done = tool.run(*PACKETS, "-p", str(relay.port), "--best-effort", "--json")
+    (row,) = rows(done.stdout)
+    assert (row["strangers"], row["lost"], row["duplicates"]) == (800, 0, 0)
+    assert row["received"] == row["packets"]
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
