@@ -6,8 +6,10 @@ import ctypes
 import json
 import math
 import os
+import re
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -197,6 +199,26 @@ def test_what_never_had_its_turn_is_missing(ipclat: Run) -> None:
     assert (row["missing"], row["samples"]) == ("no message came within --seconds", 0)
     said = [f"ipclat: pipe: repeat {n} does not count: {row['missing']}" for n in (1, 2)]
     assert done.stderr.splitlines() == said
+
+
+def test_a_stopped_receiver_makes_a_message_late(lab_paths: Paths) -> None:
+    """Of three stops; one that comes between its look at the clock and its answer is not seen."""
+    argv = [str(lab_paths.bin / "ipclat"), "-m", "pipe", "-n", "1", "-w", "10", "--seconds", "60"]
+    with subprocess.Popen([*argv, "-k", "50000", "--json"], stdout=-1, text=True) as process:
+        wait_until(lambda: len(children(process.pid)) == 2)
+        receiver = children(process.pid)[1]
+        status = Path(f"/proc/{receiver}/status")
+        # it has waited for 1000 messages or more
+        wait_until(lambda: bool(re.search(r"\nvoluntary_ctxt_.*\d{4}", status.read_text())))
+        for _ in range(3):
+            os.kill(int(receiver), signal.SIGSTOP)
+            time.sleep(0.1)
+            os.kill(int(receiver), signal.SIGCONT)
+            time.sleep(0.001)
+        output, _ = process.communicate(timeout=60)
+    (row,) = json.loads(output)["results"]
+    assert (process.returncode, row["samples"], row["missing"]) == (0, 50_000, "")
+    assert row["max_ns"] >= 100_000_000
 
 
 def test_percentiles_of_ones_choice(ipclat: Run, document: Document) -> None:
