@@ -10,10 +10,22 @@
 # Paths below $(O) are relative to the build directory, so another checkout takes
 # the objects of this one; -fmacro-prefix-map keeps __FILE__ as it is without ccache.
 for source; do :; done
+base=${PWD%/*}
 case $source in
-*.S | */kernel/configs.c | */kernel/kheaders.c) exec "$@" ;;
+*.S) exec "$@" ;;
+*/kernel/configs.c | */kernel/kheaders.c)
+	# KASAN stores the name of the source: relative, as ccache gives the others.
+	for argument; do
+		shift
+		case $argument in
+		"$base"/*) argument=../${argument#"$base"/} ;;
+		esac
+		set -- "$@" "$argument"
+	done
+	exec "$@"
+	;;
 esac
 unset CCACHE_NODEPEND
 export CCACHE_DEPEND=1 CCACHE_INODECACHE=1 CCACHE_SLOPPINESS='' CCACHE_NAMESPACE=kernel-2
-export CCACHE_BASEDIR="${PWD%/*}"
+export CCACHE_BASEDIR="$base"
 exec ccache "$@" -fmacro-prefix-map=../linux/=
