@@ -115,6 +115,8 @@ def lines(results: Sequence[BootResult]) -> list[str]:
         now = "; ".join(result.problems()) or "ok"
         found.append(
             f"{how} {verdict}: {result.boot.name}: first: {said}; then: {now}; "
-            f"longest gap of the host: {result.first.gap_s:.1f} s; console: {result.first.console}"
+            f"longest gap of the host: {result.first.gap_s:.1f} s, "
+            f"stolen from it: {result.first.stolen_s:.1f} s; "
+            f"console: {result.first.console}"
         )
     return found

@@ -60,8 +60,9 @@ class ProgramResult:
 class BootResult:
     """A finished boot. errors are faults of the stream or the machine.
 
-    gap_s is the longest time [s] for which the host did not let the watchdog look: a witness of
-    how busy it was. first is what came of the first run of what was run again.
+    gap_s is the longest time [s] for which the host did not let the watchdog look, stolen_s what
+    others had of its CPUs: witnesses of how busy it was. first is what came of the first run of
+    what was run again.
     """
 
     boot: Boot
@@ -72,6 +73,7 @@ class BootResult:
     errors: Sequence[str] = ()
     seconds: float = 0.0
     gap_s: float = 0.0
+    stolen_s: float = 0.0
     first: "BootResult | None" = None
 
     @property

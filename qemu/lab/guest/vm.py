@@ -28,6 +28,7 @@ from lab.paths import Paths
 from lab.tree import modules
 
 POLL_S = 0.05
+STAT = Path("/proc/stat")
 # How long QEMU may live on after the guest's last word or its panic. Nothing is waited for but
 # the end, so a busy host may take its time.
 GRACE_S = 120.0
@@ -118,6 +119,11 @@ class Process:
         return bool(self._child.returncode)
 
 
+def stolen_s() -> float:
+    """Seconds for which others kept CPUs of this host, if it is a virtual one; see proc_stat(5)."""
+    return int(STAT.read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
+
+
 class Watch:
     """The one watchdog: for the whole boot, and for the program that runs."""
 
@@ -126,6 +132,7 @@ class Watch:
         self._silence_s = silence_s
         self._start = self._heard = self._looked = self._begun = time.monotonic()
         self.gap_s = 0.0
+        self._stolen_s = stolen_s()
         self._deadline = self._start + lost_s
         self._program_deadline = self._deadline
         self._done = -1
@@ -158,6 +165,11 @@ class Watch:
     def heard(self) -> None:
         """The guest has said something."""
         self._heard = time.monotonic()
+
+    @property
+    def stolen_s(self) -> float:
+        """What others have had of the host's CPUs meanwhile."""
+        return stolen_s() - self._stolen_s
 
     @property
     def expired(self) -> bool:
@@ -377,6 +389,7 @@ def run_boot(
         guest.errors + document.errors + _count_error(boot, document),
         watch.seconds,
         watch.gap_s,
+        watch.stolen_s,
     )
 
 

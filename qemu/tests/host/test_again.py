@@ -29,7 +29,7 @@ def result(of: Boot, *failed: str) -> BootResult:
     programs = [
         ProgramResult(p.name, Status.FAIL if p.name in failed else Status.OK) for p in of.programs
     ]
-    return BootResult(of, programs, Path(of.name))
+    return BootResult(of, programs, Path(of.name), stolen_s=2.5)
 
 
 def hung(of: Boot) -> BootResult:
@@ -66,7 +66,8 @@ def test_what_fails_once_is_run_again_at_the_end_and_both_results_are_shown() ->
     assert other.first is None
     assert again.names([one, other]) == ["one-b"]
     (line,) = again.lines([one, other])
-    assert line.startswith("AGAIN ok: one: first: b: fail: ; then: ok;")
+    assert line.startswith("AGAIN ok: one: first: b: fail: ; then: ok; ")
+    assert "0.0 s, stolen from it: 2.5 s;" in line
 
 
 def test_what_fails_twice_is_red() -> None:

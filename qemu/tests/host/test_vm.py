@@ -229,6 +229,15 @@ def test_each_program_has_its_seconds(clock: Clock) -> None:
     assert watch.took_s == [3, 4, *[0] * (len(PROGRAMS) - 2)]
 
 
+def test_what_the_hypervisor_took_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    monkeypatch.setattr("lab.guest.vm.STAT", stat)
+    stat.write_text("cpu  1 2 3 4 5 6 7 800 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+    watch = Watch(WATCHED, 2000)
+    stat.write_text("cpu  1 2 3 4 5 6 7 1050 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+    assert watch.stolen_s == 250 / os.sysconf("SC_CLK_TCK")
+
+
 def test_no_power_off(replay: Replay) -> None:
     result = replay("ok", end="hang")
     assert result.outcome is Outcome.STUCK
