@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # Orchestration only: make says what depends on what, qemu/lab decides. See `make help`.
-
 include paths.mk
 machine := $(patsubst aarch64,arm64,$(shell uname -m))
 # another architecture than this machine's: its programs do not run here
@@ -34,15 +33,14 @@ variant = $(or $(word 2,$(subst -, ,$@)),guest)
 # All packages in one go: without root, a person installs them by hand.
 needs := need-$(kernel)+userland+image
 guest := kernel userland rootfs
-tested := $(needs)+emulator+python+peers+report+browser+htmldocs+trace+lava $(O)/venv/lock unchanged $(guest)
+tested := $(needs)+emulator+python+peers+report+browser+htmldocs+trace+lava beside $(O)/venv/lock unchanged $(guest)
 kind := debug plain torture vng
 set := config unchanged defconfig menuconfig savedefconfig $(kind:%=config-%) $(kind:%=unchanged-%)
 pytest = LAB_TIER=$(or $(TIER),gate) $(venv) -m pytest -c qemu/pyproject.toml --rootdir=qemu -v \
 	-o cache_dir=$(O)/pytest --junitxml=$(O)/logs/junit-$@.xml $(only)
 static := series house checkpatch shellcheck ruff mypy
 .NOTPARALLEL:
-.PHONY: help all deps python3 prepare $(set) kernel $(kind:%=kernel-%) modules files userland rootfs \
-	install run test test-fast test-long ci-last test-crash test-debug test-mutants test-matrix test-torture kunit check \
+.PHONY: help all deps python3 prepare beside $(set) kernel $(kind:%=kernel-%) modules files userland rootfs install run test test-fast test-long ci-last test-crash test-debug test-mutants test-matrix test-torture kunit check \
 	check-series check-bases htmldocs deb patches-export test-packages bench report figures compare trace demo lava-job kcidb tags compile_commands.json clean mrproper
 
 help:
@@ -108,7 +106,6 @@ python3:
 deps: need-all
 need-%: python3
 	@$(lab) deps $(source) $(subst +, ,$*)
-
 prepare: need-$(kernel)
 	@$(lab) prepare $(source)
 menuconfig: need-$(kernel)+menuconfig
@@ -125,6 +122,9 @@ userland install: need-userland
 	@$(MAKE) --no-print-directory $(if $(V),,-s) -j$(shell nproc) -C userland O=$(O) $(filter install,$@)
 rootfs: need-image
 	@$(lab) rootfs
+# The source is unpacked while packages of Python are fetched: one waits for a CPU, one for the net.
+beside:
+	@$(MAKE_COMMAND) -s --no-print-directory $(O)/venv/lock userland & $(lab) prepare $(source); made=$$?; wait $$! && exit $$made
 tags: need-$(kernel)+tags
 tags compile_commands.json: kernel
 	@$(lab) kernel $@ $(llvm)
@@ -172,7 +172,7 @@ bench: $(tested) $(if $(filter-out wrais,$(EXP)),,files) $(if $(QUICK)$(filter-o
 	@$(vlab) bench $(exp) $(if $(QUICK),--quick) $(call option,repeat,REPEAT) $(call option,budget,BUDGET)
 report figures compare: need-report $(O)/venv/lock
 	@$(vlab) $@ $(if $(filter compare,$@),$(call quote,$(value A)) $(call quote,$(value B)),$(exp))
-demo: need-$(kernel)+userland+emulator+python+peers+report $(O)/venv/lock unchanged userland
+demo: need-$(kernel)+userland+emulator+python+peers+report beside unchanged userland $(O)/venv/lock
 	@$(lab) kernel demo $(build)
 	@$(vlab) demo
 trace: $(tested)

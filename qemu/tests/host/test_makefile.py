@@ -20,7 +20,7 @@ READ = re.compile(r"\((?:value |call option,\w+,)?([A-Z]+)\)")
 VARIABLES = {*READ.findall((TOP / "Makefile").read_text()), *kernel.HIDDEN}
 MAKES_OWN = re.compile(r"CURDIR|MFLAGS|MAKE\w*")
 # Only other targets need them.
-INTERNAL = re.compile(r"help|python3|(config|unchanged)(-\w+)?")
+INTERNAL = re.compile(r"help|python3|beside|(config|unchanged)(-\w+)?")
 DATABASE = make("--print-data-base", "--question", "help", "O=/nowhere/out").stdout
 TARGETS = re.findall(r"^\.PHONY: (.+)$", DATABASE, re.M)[0].split()
 
