@@ -16,7 +16,8 @@
  *   over, which pushes to an idle one;
  * - rotation: where loads cannot be even (three equal tasks on two CPUs), the lag of each
  *   task is known, and a CPU whose tasks are ahead of their due takes one from a CPU whose
- *   tasks are behind.
+ *   tasks are behind. Where draws leave a task less than its due on each of its CPUs, see
+ *   late.c.
  *
  * Moves are bounded. One that evens out loads leaves the fuller of the two CPUs less
  * loaded than it was, so that the sum of the squares of the loads falls. A rotation needs
@@ -43,8 +44,6 @@
 #define LOTTERY_MOVES		8
 /* Loads are even if they differ by less than one part of these. */
 #define LOTTERY_SLACK		32
-/* Tasks that a search for one to move tests. */
-#define LOTTERY_SCAN		16
 /* CPUs that one balancing tries to take a task from. */
 #define LOTTERY_ASKS		3
 /* CPUs that a waking task tests. */
@@ -202,6 +201,8 @@ static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
 		gap = div64_u64(to - from, load / LOTTERY_SLACK + 1);
 		lag = lottery_account_lag(&src->lottery.account, p->lottery.counted,
 					  p->lottery.lag);
+		if (!lottery_others_gain(src, dst, lag))
+			continue;
 		if (gap < best_gap || (gap == best_gap && lag < best_lag)) {
 			best_gap = gap;
 			best_lag = lag;
@@ -239,7 +240,8 @@ static int lottery_even_out(struct rq *src, struct rq *dst, int moves)
 	return moved;
 }
 
-static void lottery_rotate(struct rq *src, struct rq *dst)
+/* Hand a task on from @src to @dst if both have what they lack by that. Both are locked. */
+void lottery_rotate(struct rq *src, struct rq *dst)
 {
 	struct task_struct *p = NULL;
 
@@ -249,6 +251,7 @@ static void lottery_rotate(struct rq *src, struct rq *dst)
 		return;
 
 	lottery_move_task(src, dst, p);
+	dst->lottery.account.late |= src->lottery.account.late;
 	/* Their lag is updated at the next tick. */
 	src->lottery.account.lag = 0;
 	dst->lottery.account.lag = 0;
@@ -445,17 +448,25 @@ static void lottery_account_survey(struct rq *rq, const struct lottery_survey *s
 
 	a->average = s->average;
 	a->behind -= s->drift / LOTTERY_DRIFT_PART;
+	lottery_look_for_late(rq);
 }
 
-/* Called with @rq locked; the lock may be dropped and taken again. */
-static void lottery_rotate_from(struct rq *rq, struct rq *src)
+/*
+ * Called with @rq locked; the lock may be dropped and taken again. Returns whether the stopper
+ * of @src is to hand on what runs there.
+ */
+static bool lottery_rotate_from(struct rq *rq, struct rq *src)
 {
+	bool swap;
+
 	if (!src || rq->lottery.account.lag >= 0)
-		return;
+		return false;
 
 	double_lock_balance(rq, src);
 	lottery_rotate(src, rq);
+	swap = lottery_should_swap(src, rq);
 	double_unlock_balance(rq, src);
+	return swap;
 }
 
 /*
@@ -485,6 +496,7 @@ void lottery_tick_balance(struct rq *rq)
 	struct lottery_rq *lrq = &rq->lottery;
 	struct lottery_survey survey;
 	struct rq_flags rf;
+	bool swap = false;
 	int moved = 0;
 
 	if (!READ_ONCE(lrq->pool.nr) || time_before(jiffies, lrq->next_balance) ||
@@ -505,7 +517,10 @@ void lottery_tick_balance(struct rq *rq)
 			moved = lottery_push_tickless(rq, &survey);
 	}
 	if (!moved && !lottery_rt_runs(rq) && !lottery_pull(rq))
-		lottery_rotate_from(rq, survey.behind);
+		swap = lottery_rotate_from(rq, survey.behind);
 	rq_repin_lock(rq, &rf);
 	rq_unlock(rq, &rf);
+
+	if (swap)
+		lottery_start_swap(survey.behind, rq);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What balance.c, lag.c and the tests of both share. */
+/* What balance.c, lag.c, late.c and their tests share. */
 #ifndef _SCHED_LOTTERY_BALANCE_H
 #define _SCHED_LOTTERY_BALANCE_H
 
@@ -7,6 +7,8 @@
 
 #include "loan.h"
 
+/* Tasks that a search for one to move tests. */
+#define LOTTERY_SCAN		16
 /* Loads and their average are counted in parts of a ticket. */
 #define LOTTERY_LOAD_SHIFT	10
 /* The lag of a ticket is counted in parts of a nanosecond. */
@@ -17,6 +19,10 @@
 #define LOTTERY_DRIFT_PART	4
 /* The lag of all tasks of a CPU from which on one of them is moved [ns]. */
 #define LOTTERY_LAG_MOVE	(8ULL * NSEC_PER_MSEC)
+/* The lag from which on a task has turns without a draw [ns]. */
+#define LOTTERY_LAG_LATE	(LOTTERY_LAG_MAX / 2)
+/* What the others on its CPU then lack more than those on the CPU that it goes to [ns]. */
+#define LOTTERY_LAG_SWAP	(4 * LOTTERY_LAG_MOVE)
 /* How often the average is computed without those that are above the last. */
 #define LOTTERY_ROUNDS		4
 
@@ -118,6 +124,26 @@ lottery_account_leave(struct lottery_account *a, unsigned int owned, u64 carried
 	return lag;
 }
 
+/**
+ * lottery_account_grant() - a task has a turn without a draw
+ * @a: the account of the CPU
+ * @owned: the tickets of all tasks there
+ * @turn: the length of the turn [ns]
+ *
+ * By lot each ticket would have had its part of the turn: all tickets lack that, and the
+ * task has had all of it. The lag of all together stays as it is.
+ *
+ * Return: what to subtract from what the task carries.
+ */
+static inline u64 lottery_account_grant(struct lottery_account *a, u64 owned, u64 turn)
+{
+	u64 each = owned ? div64_u64(turn << LOTTERY_LAG_SHIFT, owned) : 0;
+
+	a->behind += each;
+	a->carried -= each * owned;
+	return each * owned;
+}
+
 /* The account of @rq, where an entry has just been put into the pool. */
 static inline struct lottery_account *lottery_open_account(struct rq *rq)
 {
@@ -175,6 +201,14 @@ void lottery_balance(struct rq *rq, struct rq_flags *rf);
 void lottery_displaced(struct rq *rq);
 void lottery_emptied(struct rq *rq);
 void lottery_account_tick(struct rq *rq);
+void lottery_rotate(struct rq *src, struct rq *dst);
+
+/* late.c */
+void lottery_look_for_late(struct rq *rq);
+struct task_struct *lottery_grant(struct rq *rq);
+bool lottery_others_gain(struct rq *src, struct rq *dst, s64 lag);
+bool lottery_should_swap(struct rq *src, struct rq *dst);
+void lottery_start_swap(struct rq *src, struct rq *dst);
 
 static inline void lottery_ran(struct rq *rq, u64 ran)
 {
@@ -184,6 +218,7 @@ static inline void lottery_ran(struct rq *rq, u64 ran)
 static inline void lottery_displaced(struct rq *rq) { }
 static inline void lottery_emptied(struct rq *rq) { }
 static inline void lottery_account_tick(struct rq *rq) { }
+static inline struct task_struct *lottery_grant(struct rq *rq) { return NULL; }
 static inline void lottery_ran(struct rq *rq, u64 ran) { }
 #endif
 

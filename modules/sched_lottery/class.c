@@ -474,10 +474,13 @@ static void task_tick_lottery(struct rq *rq, struct task_struct *p, int queued)
 	if (queued ? p->lottery.turn_left > 0 : !lottery_turn_over(p))
 		return;
 
-	if (lottery_core_turn_over(rq, p) || lottery_entries(lrq) > 1 ||
-	    lottery_fair_is_due(rq)) {
+	if (lottery_core_turn_over(rq, p) || lottery_fair_is_due(rq)) {
 		lrq->holder = NULL;
 		resched_curr(rq);
+	} else if (lottery_entries(lrq) > 1) {
+		lrq->holder = lottery_grant(rq);
+		if (lrq->holder != p)
+			resched_curr(rq);
 	} else {
 		lottery_begin_turn(rq, p);
 	}

@@ -65,6 +65,8 @@ struct lottery_op_stats {
  *	due [tickets << LOTTERY_LOAD_SHIFT]; 0 if it is not known
  * @blocked: ticks in a row at which a real-time task ran and no lottery task had
  *	since the tick before; read without the lock
+ * @late: a task here lacks LOTTERY_LAG_LATE or more
+ * @swaps: the CPU's stopper is to hand a late task on
  */
 struct lottery_account {
 	u64 clock;
@@ -74,6 +76,8 @@ struct lottery_account {
 	s64 lag;
 	u64 average;
 	unsigned int blocked;
+	bool late;
+	bool swaps;
 };
 
 /**

@@ -98,6 +98,21 @@ static void lag_is_bounded(struct kunit *test)
 			(s64)LOTTERY_LAG_MAX);
 }
 
+/* Of three ticks one task is due two: it is given all of them, and the other one lacks one. */
+static void lag_of_a_grant(struct kunit *test)
+{
+	struct lottery_account a = { };
+	u64 one = lottery_account_join(&a, 2 * TICKETS, LAG_TICK);
+	u64 other = lottery_account_join(&a, TICKETS, 0);
+
+	one -= lottery_account_grant(&a, 3 * TICKETS, 3 * LAG_TICK);
+	KUNIT_EXPECT_LT(test, abs(lottery_account_lag(&a, 2 * TICKETS, one)), LAG_TICK / 100);
+	KUNIT_EXPECT_LT(test, abs(lottery_account_lag(&a, TICKETS, other) - (s64)LAG_TICK),
+			LAG_TICK / 100);
+	KUNIT_EXPECT_EQ(test, lottery_account_lag(&a, 3 * TICKETS, a.carried), LAG_TICK);
+	KUNIT_EXPECT_EQ(test, lottery_account_grant(&a, 0, LAG_TICK), 0);
+}
+
 /* A CPU that is behind for years: its counter wraps, and a joining task does not see it. */
 static void lag_wraps(struct kunit *test)
 {
@@ -128,6 +143,7 @@ static struct kunit_case lottery_lag_cases[] = {
 	KUNIT_CASE(lag_behind_a_real_time_task),
 	KUNIT_CASE(lag_is_carried),
 	KUNIT_CASE(lag_is_bounded),
+	KUNIT_CASE(lag_of_a_grant),
 	KUNIT_CASE(lag_wraps),
 	KUNIT_CASE(lag_of_nobody),
 	{}
