@@ -199,8 +199,7 @@ static struct task_struct *lottery_find_rotation(struct rq *src, struct rq *dst)
 			continue;
 		/* Gaps that differ by less than this are the same. */
 		gap = div64_u64(to - from, load / LOTTERY_SLACK + 1);
-		lag = lottery_account_lag(&src->lottery.account, p->lottery.counted,
-					  p->lottery.lag);
+		lag = lottery_lag(src, p);
 		if (!lottery_others_gain(src, dst, lag))
 			continue;
 		if (gap < best_gap || (gap == best_gap && lag < best_lag)) {

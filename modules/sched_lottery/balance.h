@@ -87,6 +87,12 @@ lottery_account_lag(const struct lottery_account *a, u64 owned, u64 carried)
 	return (s64)(carried + a->behind * owned) >> LOTTERY_LAG_SHIFT;
 }
 
+/* What @p, queued on @rq, lacks [ns]. @rq is locked. */
+static inline s64 lottery_lag(struct rq *rq, struct task_struct *p)
+{
+	return lottery_account_lag(&rq->lottery.account, p->lottery.counted, p->lottery.lag);
+}
+
 /**
  * lottery_account_join() - a task brings its lag along
  * @a: the account of the CPU

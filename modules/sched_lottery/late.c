@@ -22,11 +22,6 @@
 
 static DEFINE_PER_CPU(struct cpu_stop_work, lottery_swap_work);
 
-static s64 lottery_lag(struct rq *rq, struct task_struct *p)
-{
-	return lottery_account_lag(&rq->lottery.account, p->lottery.counted, p->lottery.lag);
-}
-
 /* Of some tasks that may run elsewhere, the one furthest behind its due, or NULL. */
 static struct task_struct *lottery_find_late(struct rq *rq)
 {
