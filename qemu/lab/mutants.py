@@ -5,7 +5,8 @@ A mutant is a table of qemu/subjects/SUBJECT/mutants.toml, or of qemu/tests/muta
 it is one of the lab: what it does, caught_by, an expression for pytest -k that names the tests
 that must notice, the file, of the checkout or of the kernel tree (linux/...), and what stands
 there once before and after; also has more of these. kind says what is built again, where the
-file does not; short = true that the shortened tests suffice, often = true that make test tries it.
+file does not; short = true that the shortened tests suffice, often = true that make test tries it,
+checked = true that the kernel with checks has to be the one that it is planted in.
 
 It is planted in a private copy of the checkout and of $(O), what it touches is built there, and
 the tests that it names are run. They have to fail, and they must be known to pass without it:
@@ -71,7 +72,7 @@ KINDS = {
     "": Kind.LAB,
 }
 TEXTS = ("what", "caught_by", "file", "before", "after")
-FLAGS = ("short", "often")
+FLAGS = ("short", "often", "checked")
 
 # Run where the mutant is: the file, and then what stands there once before and after.
 PLANT = """
@@ -98,6 +99,7 @@ class Mutant:
     changes: tuple[tuple[str, str], ...]
     short: bool = False
     often: bool = False
+    checked: bool = False
 
     @classmethod
     def parse(cls, name: str, table: Mapping[str, Any]) -> "Mutant":
@@ -170,9 +172,9 @@ def choose(known: Iterable[Mutant], names: Sequence[str]) -> list[Mutant]:
     return list(chosen.values())
 
 
-def build_commands(paths: Paths, kind: Kind) -> list[list[str]]:
+def build_commands(paths: Paths, kind: Kind, kernel: str = "guest") -> list[list[str]]:
     """What makes the change of such a mutant effective."""
-    lab = [sys.executable, "-m", "lab", "kernel"]
+    lab = [sys.executable, "-m", "lab", "kernel", f"--kernel={kernel}"]
     userland = ["make", "--no-print-directory", "-C", str(paths.top / "userland")]
     return {
         Kind.KERNEL: [lab],
@@ -262,9 +264,10 @@ def try_mutant(paths: Paths, mutant: Mutant, tier: str = TIERS[-1]) -> Result:
     log = _log(paths, mutant.name.replace("/", "-"))
     start = time.monotonic()
     with overlay([paths.top, paths.out]) as view:
-        env = {**test_environment(paths, mutant.short), "LAB_TIER": tier}
+        kernel = "debug" if mutant.checked else "guest"
+        env = {**test_environment(paths, mutant.short), "LAB_TIER": tier, "LAB_KERNEL": kernel}
         steps = [("fit", plant_command(paths, mutant))]
-        steps += [("build", argv) for argv in build_commands(paths, mutant.kind)]
+        steps += [("build", argv) for argv in build_commands(paths, mutant.kind, kernel)]
         for step, argv in steps:
             if view.run(argv, paths.top, log, env, BUILD_S):
                 reason = f"it does not {step}: see {log}"

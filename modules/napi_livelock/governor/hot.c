@@ -312,7 +312,8 @@ static bool rxgov_flow_of(struct sk_buff *skb, struct rxgov_flow *flow)
 		flow->saddr.s6_addr32[0] = ip->saddr;
 		flow->daddr.s6_addr32[0] = ip->daddr;
 		at = sizeof(*ip);
-	} else if (IS_BUILTIN(CONFIG_IPV6) && skb->protocol == htons(ETH_P_IPV6)) {
+	} else if (IS_BUILTIN(CONFIG_IPV6) && skb->protocol == htons(ETH_P_IPV6) &&
+		   ipv6_mod_enabled()) {
 		struct ipv6hdr _ip, *ip = skb_header_pointer(skb, 0, sizeof(_ip), &_ip);
 
 		if (!ip || ip->nexthdr != IPPROTO_UDP)

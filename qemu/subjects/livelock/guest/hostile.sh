@@ -31,51 +31,12 @@ bears() {
 	bound [ "$(($(rounds) - before))" -le 20 ]
 }
 
-# Sockets are open, by this command, which says what it does in /tmp/$1.
-opens() {
-	said=/tmp/$1
-	shift
-	"$@" >"$said" &
-	opened=$!
-	until grep -q '^open' "$said"; do
-		[ -e "/proc/$opened/exe" ]
-	done
-}
-
-# They decapsulate from now on.
+# Those of process $2 decapsulate from now on, and it says so in /tmp/$1.
 encapsulates() {
-	kill -USR1 "$1"
-	until grep -q '^encapsulated' /tmp/crowd; do
-		[ -e "/proc/$1/exe" ]
+	kill -USR1 "$2"
+	until grep -q '^encapsulated' "/tmp/$1"; do
+		[ -e "/proc/$2/exe" ]
 	done
-}
-
-# These processes end.
-closes() {
-	kill "$@"
-	wait "$@" || true
-}
-
-# Ten sockets without a reader get 200 frames at address $1, by this command.
-fill() {
-	to=$1
-	shift
-	ip netns exec far "$@" 20000 10 20 "$to"
-}
-
-# They get more, until UDP has dropped 100.
-overflow() {
-	errors=$(rcvbuf_errors)
-	until [ $(($(rcvbuf_errors) - errors)) -ge 100 ]; do
-		fill "$@"
-	done
-}
-
-# They do, and none of those was dropped early.
-passes() {
-	before=$(governor dropped)
-	overflow "$@"
-	[ "$(governor dropped)" -eq "$before" ]
 }
 
 # What ten others hold that were filled just after that, by this command.
@@ -141,7 +102,7 @@ for what in raw packet eth0; do
 	closes $opened
 done
 # Nor if they decapsulate from now on: frames of tunnels go past their buffer.
-encapsulates $crowd
+encapsulates crowd $crowd
 passes $near "$@"
 # A full socket holds what it holds without the governor.
 full=$(held "$@")
@@ -154,7 +115,7 @@ left=$(governor hot)
 taskset 1 busybox yes >/dev/null &
 hog=$!
 opens crowd "$@" 20000 10
-encapsulates $opened
+encapsulates crowd $opened
 overflow $near "$@"
 [ "$(governor sockets)" -eq 0 ]
 [ "$(governor hot)" -eq "$left" ]
