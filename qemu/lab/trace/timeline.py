@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.report.sheet import INK, MUTED, empty, save
-from lab.trace.waits import Span, What, sums
+from lab.trace.waits import ASLEEP, Span, What, attributed, longest, sums
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +21,16 @@ COLOURS: dict[What, str] = {
     What.CPU: "#e0a021",
     What.READ: "#2b6cb0",
     What.WRITE: "#7fb3e0",
+    What.TAG: "#f48fb1",
+    What.PAGE: "#1b3f73",
     What.JOURNAL: "#6c3483",
+    What.CLOSING: "#a569bd",
+    What.SHADOW: "#d7bde2",
     What.THROTTLE: "#c0392b",
     What.FRAME: "#9fd6d2",
+    What.LOCK: "#5d4037",
     What.TASK: "#a4785a",
+    What.UNKNOWN: "#ff00ff",
     What.REST: "#eceff1",
     What.PRIVILEGED: "#22262a",
     What.OTHERS: "#b4bbc1",
@@ -37,9 +43,11 @@ COLUMNS = 1400
 ROWS = 24
 WIDTH_IN = 11.0
 LANE_IN = 0.3
-AROUND_IN = 1.9
+AROUND_IN = 2.05
 GAP_IN = 0.35
 DPI = 110
+LONGEST, DEEP = 10, 8
+"""How many waits are told, and of how many functions."""
 NS = {"s": 10**9, "ms": 10**6}
 
 
@@ -152,7 +160,7 @@ def draw(timeline: Timeline, folder: Path, stem: str) -> list[Path]:
             left=0.13,
             right=0.985,
             top=1 - 0.95 / inches,
-            bottom=0.95 / inches,
+            bottom=1.1 / inches,
             hspace=GAP_IN * len(heights) / (sum(heights) * LANE_IN / len(heights)) / 2,
         )
         for number, side in enumerate(timeline.sides):
@@ -171,11 +179,24 @@ def draw(timeline: Timeline, folder: Path, stem: str) -> list[Path]:
         return save(figure, folder, stem)
 
 
+def _waits(side: Side) -> Iterable[str]:
+    """The longest waits of the first lane of a run: when, for what and whom, and from where."""
+    lane = side.lanes[0]
+    yield f"  {100 * attributed(lane.spans):.2f} % of what {lane.name} waited has a known cause:"
+    for span in longest(lane.spans, LONGEST):
+        at_ns = span.begin_ns - side.begin_ns
+        calls = " < ".join([name for name in span.stack if not name.startswith(ASLEEP)][:DEEP])
+        whom = f" ({span.whom})" if span.whom else ""
+        words = f"    {span.ns / 10**6:9.3f} ms, from {at_ns / 10**9:.3f} s on: {span.what.value}"
+        yield f"{words}{whom}{': ' * bool(calls)}{calls}"
+
+
 def text(timeline: Timeline) -> Iterable[str]:
-    """How long each did what: a line a lane."""
+    """How long each did what, a line a lane; and the longest waits of the first one."""
     for side in timeline.sides:
         yield f"{side.label}: {(side.end_ns - side.begin_ns) / 10**9:.3f} s"
         for lane in side.lanes:
             parts = sorted(sums(lane.spans).items(), key=lambda pair: -pair[1])
             said = ", ".join(f"{what.value} {ns / 10**9:.3f} s" for what, ns in parts)
             yield f"  {lane.name}: {said}"
+        yield from _waits(side)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A run that is recorded in a guest: what comes out of it, and what it says."""
 
+import json
 import subprocess
 from dataclasses import replace
 from itertools import pairwise
@@ -15,10 +16,12 @@ from lab.paths import Paths
 from lab.trace.events import report
 from lab.trace.record import DAT, Recording, record
 from lab.trace.traced import Traced
-from lab.trace.waits import Span, What, sums, within
+from lab.trace.waits import Span, What, attributed, longest, sums, within
 from subjects.lottery import trace as lottery
 from subjects.wrais import trace as wrais
 
+KNOWN = 0.98
+WOKEN_NS = 1_000_000
 SERVER_NS = 50_000_000
 """In a second, which may all be in one stretch of what is looked at."""
 
@@ -91,13 +94,25 @@ def test_a_start_waits_for_reads_and_its_requests_are_in_the_disk(
     assert sum(disk.values()) <= DEPTHS[0] * (end - begin)
     pid = traced.pid(wrais.PROBE)
     asleep = [e for e in traced.named("sched_switch") if e.pid == pid and e.stack]
-    # as many as wrais stalls finds in the same recording
+    # each task waits for what is known
+    for lane in lanes:
+        assert attributed(lane.spans) >= KNOWN, lane.name
+    # as many as wrais stalls finds in the same recording, and the same ten longest
     text = traced.folder / "report.txt"
     text.write_text(report(traced.folder / DAT))
     wrais_stalls = (str(lab_paths.bin / "wrais"), "stalls", "-a", "-t", "0", "--json")
     argv = [*wrais_stalls, "-p", str(pid), "--trace", str(text)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
-    assert len(asleep) == len(done.stdout.splitlines()) + 1
+    stalls = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(asleep) == len(stalls) + 1
+    by_begin = {round(10**6 * stall["at_s"]): stall for stall in stalls}
+    waits = longest((span for span in traced.task(pid) if span.what is not What.CPU), 10)
+    for span in waits:
+        stall = by_begin[round(span.begin_ns / 1000)]
+        assert ";".join(span.stack) == stall["stack"]
+        # which also counts until the task has the CPU
+        assert 0 <= 10**6 * stall["ms"] - span.ns < WOKEN_NS
+    assert sorted(stall["ms"] for stall in stalls)[-10] * 10**6 < waits[-1].ns + WOKEN_NS
 
 
 def test_a_command_that_fails_is_no_recording(lab_paths: Paths, tmp_path: Path) -> None:

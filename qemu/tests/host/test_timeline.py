@@ -16,7 +16,18 @@ from lab.trace.record import PORT, Recording
 from lab.trace.requests import MAGIC, RECORD, VERSION, requests
 from lab.trace.timeline import COLOURS, Lane, Side, Timeline, columns, draw, text
 from lab.trace.traced import Traced
-from lab.trace.waits import Span, What, reason, spans, sums, within, without
+from lab.trace.waits import (
+    WAITS,
+    Span,
+    What,
+    attributed,
+    longest,
+    reason,
+    spans,
+    sums,
+    within,
+    without,
+)
 from subjects.livelock.trace import interrupts
 from tests.host.programs import assert_refused, run
 
@@ -72,10 +83,32 @@ def test_what_a_task_does_adds_up_to_its_life(events: list[Event]) -> None:
         (500, 900, What.RUNS),
     ]
     assert sums(found) == {What.RUNS: 500, What.READ: 300, What.CPU: 100}
+    # for the disk, and then for the task that had the CPU; the longest wait first
+    assert [(s.ns, s.whom, s.stack[-1:]) for s in longest(found, 9)] == [
+        (300, "the disk", ("filemap_get_pages",)),
+        (100, "b-8", ()),
+    ]
+    assert longest(found, 1) == longest(found, 9)[:1]
     # preempted, not asleep; and it goes on to the end of what was recorded
     assert [s.what for s in spans(events, 8)] == [What.RUNS, What.CPU, What.RUNS]
     assert spans(events, 8)[-1].end_ns == events[-1].time_ns
     assert spans([], 7) == []
+
+
+def test_a_wait_for_a_task_ends_with_the_task_that_wakes(events: list[Event]) -> None:
+    events[1].stack[:] = ["schedule", "__mutex_lock.constprop.0", "ext4_file_write_iter"]
+    wait = spans(events, 7)[1]
+    assert (wait.what, wait.whom) == (What.LOCK, "b-8")
+    # it stays the same in a part of the time
+    (part,) = within([wait], wait.begin_ns + 10, wait.end_ns - 10)
+    assert (part.ns, part.whom, part.stack) == (280, "b-8", wait.stack)
+
+
+def test_the_part_with_a_known_cause_leaves_out_what_is_no_wait() -> None:
+    known = [Span(0, 60, What.READ), Span(60, 90, What.CPU), Span(90, 500, What.REST)]
+    assert attributed([*known, Span(500, 510, What.UNKNOWN)]) == pytest.approx(0.9)
+    assert attributed(known) == attributed([]) == 1
+    assert {What.RUNS, What.REST, What.PRIVILEGED}.isdisjoint(WAITS)
 
 
 @pytest.mark.parametrize(
@@ -83,16 +116,26 @@ def test_what_a_task_does_adds_up_to_its_life(events: list[Event]) -> None:
     [
         ("io_schedule_timeout balance_dirty_pages generic_perform_write", What.THROTTLE),
         ("schedule jbd2_log_wait_commit ext4_sync_file", What.JOURNAL),
-        ("io_schedule bit_wait_io do_get_write_access ext4_reserve_inode_write", What.JOURNAL),
+        ("io_schedule bit_wait_io do_get_write_access ext4_reserve_inode_write", What.SHADOW),
+        ("schedule wait_transaction_locked add_transaction_credits ext4_create", What.CLOSING),
+        ("schedule jbd2_journal_wait_updates jbd2_journal_commit_transaction", What.TASK),
         ("io_schedule bit_wait_io jbd2_journal_commit_transaction kjournald2", What.WRITE),
         ("schedule kjournald2 kthread", What.REST),
         ("io_schedule folio_wait_bit_common filemap_get_pages filemap_read", What.READ),
-        ("io_schedule folio_wait_bit_common folio_wait_writeback ext4_sync_file", What.WRITE),
-        ("io_schedule blk_mq_get_tag ext4_io_submit", What.WRITE),
+        ("io_schedule folio_wait_bit_common folio_wait_writeback ext4_sync_file", What.PAGE),
+        ("io_schedule blk_mq_get_tag ext4_io_submit", What.TAG),
+        ("io_schedule blk_mq_get_tag ext4_mpage_readpages filemap_get_pages", What.TAG),
+        ("io_schedule bit_wait_io ext4_read_bh ext4_lookup", What.READ),
+        ("io_schedule bit_wait_io some_file_system vfs_write", What.WRITE),
+        ("schedule rwsem_down_write_slowpath ext4_map_blocks", What.LOCK),
         ("schedule_timeout __skb_wait_for_more_packets udp_recvmsg", What.FRAME),
         ("schedule pipe_read vfs_read", What.TASK),
         ("schedule do_nanosleep hrtimer_nanosleep", What.REST),
-        ("", What.REST),
+        ("schedule worker_thread kthread", What.REST),
+        ("io_schedule ext4_io_submit wb_workfn process_one_work worker_thread", What.WRITE),
+        ("schedule some_work process_one_work worker_thread kthread", What.UNKNOWN),
+        ("schedule some_function vfs_read", What.UNKNOWN),
+        ("", What.UNKNOWN),
     ],
 )
 def test_a_stack_says_what_a_task_waits_for(stack: str, what: What) -> None:
@@ -171,12 +214,20 @@ def test_a_column_shows_parts_of_its_time() -> None:
 
 
 def test_a_picture_repeats_to_the_byte(tmp_path: Path) -> None:
-    assert set(COLOURS) == set(What) and len({COLOURS[what] for what in list(What)[:9]}) == 9
-    lane = Lane("task", [Span(0, 5 * 10**6, What.RUNS), Span(5 * 10**6, 10**7, What.JOURNAL)])
+    assert set(COLOURS) == set(What)
+    assert len({COLOURS[what] for what in (*WAITS, What.RUNS, What.REST)}) == len(WAITS) + 2
+    stack = ("schedule", "jbd2_log_wait_commit", "ext4_sync_file")
+    waits = Span(5 * 10**6, 10**7, What.JOURNAL, "jbd2-9", stack)
+    lane = Lane("task", [Span(0, 5 * 10**6, What.RUNS), waits])
     sides = [Side("stock", 0, 10**7, [lane]), Side("ours", 0, 6 * 10**6, [lane])]
     timeline = Timeline("title", "subtitle", "ms", sides)
-    task = "  task: runs 0.005 s, the journal 0.005 s"
-    assert list(text(timeline)) == ["stock: 0.010 s", task, "ours: 0.006 s", task]
+    said = (
+        "  task: runs 0.005 s, a commit 0.005 s",
+        "  100.00 % of what task waited has a known cause:",
+        "        5.000 ms, from 0.005 s on: a commit (jbd2-9): "
+        "jbd2_log_wait_commit < ext4_sync_file",
+    )
+    assert list(text(timeline)) == ["stock: 0.010 s", *said, "ours: 0.006 s", *said]
     files = draw(timeline, tmp_path, "trace-toy")
     before = [file.read_bytes() for file in files]
     assert [file.name for file in files] == ["trace-toy.png", "trace-toy.svg"]
