@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.report.sheet import INK, MUTED, empty, save
-from lab.trace.waits import ASLEEP, Span, What, attributed, longest, sums
+from lab.trace.waits import Span, What, attributed, longest, sums
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,7 +185,7 @@ def _waits(side: Side) -> Iterable[str]:
     yield f"  {100 * attributed(lane.spans):.2f} % of what {lane.name} waited has a known cause:"
     for span in longest(lane.spans, LONGEST):
         at_ns = span.begin_ns - side.begin_ns
-        calls = " < ".join([name for name in span.stack if not name.startswith(ASLEEP)][:DEEP])
+        calls = " < ".join(span.calls[:DEEP])
         whom = f" ({span.whom})" if span.whom else ""
         words = f"    {span.ns / 10**6:9.3f} ms, from {at_ns / 10**9:.3f} s on: {span.what.value}"
         yield f"{words}{whom}{': ' * bool(calls)}{calls}"

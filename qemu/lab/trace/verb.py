@@ -13,6 +13,7 @@ from lab.experiment import require
 from lab.paths import Paths
 from lab.registry import PICTURES, lookup
 from lab.report.page import TRACE
+from lab.trace import page as web
 from lab.trace.record import record
 from lab.trace.timeline import draw, text
 from lab.trace.traced import Picture
@@ -37,7 +38,8 @@ def main(paths: Paths, names: Sequence[str]) -> int:
             print(line)
         for folder in folders:
             print(folder)
-        for file in draw(timeline, paths.plots, f"{TRACE}-{name}"):
+        stem = f"{TRACE}-{name}"
+        for file in (*draw(timeline, paths.plots, stem), web.write(timeline, paths.plots, stem)):
             print(file)
     return 0
 

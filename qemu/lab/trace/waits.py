@@ -130,6 +130,11 @@ class Span:
         """How long it is."""
         return self.end_ns - self.begin_ns
 
+    @property
+    def calls(self) -> list[str]:
+        """The functions of the stack, less those that any sleep has."""
+        return [name for name in self.stack if not name.startswith(ASLEEP)]
+
 
 @dataclass(frozen=True)
 class _Change:
@@ -145,7 +150,8 @@ def _changes(events: Sequence[Event], pid: int) -> Iterator[_Change]:
     """All of a task, and last the end."""
     what: What | None = None
     for event in events:
-        by, stack = "", ()
+        by = ""
+        stack: tuple[str, ...] = ()
         if event.name == "sched_switch":
             fields = event.fields
             if int(fields["next_pid"]) == pid:

@@ -11,6 +11,7 @@ from lab import LabError
 from lab.__main__ import main
 from lab.guest.boot import Boot, Program
 from lab.paths import Paths
+from lab.trace import page
 from lab.trace.events import Event, parse
 from lab.trace.record import PORT, Recording
 from lab.trace.requests import MAGIC, RECORD, VERSION, requests
@@ -29,6 +30,7 @@ from lab.trace.waits import (
     without,
 )
 from subjects.livelock.trace import interrupts
+from tests.host.browser import WIDE, Browser
 from tests.host.programs import assert_refused, run
 
 REPORT = """\
@@ -232,6 +234,46 @@ def test_a_picture_repeats_to_the_byte(tmp_path: Path) -> None:
     before = [file.read_bytes() for file in files]
     assert [file.name for file in files] == ["trace-toy.png", "trace-toy.svg"]
     assert [file.read_bytes() for file in draw(timeline, tmp_path, "trace-toy")] == before
+
+
+ENLARGED = """(() => {
+    document.querySelector("tr[data-from]").click();
+    const canvas = document.querySelector("canvas"), box = canvas.getBoundingClientRect();
+    const at = {clientX: box.left + box.width / 2, clientY: box.top + 1};
+    canvas.dispatchEvent(new PointerEvent("pointermove", at));
+    canvas.dispatchEvent(new WheelEvent("wheel", {...at, deltaY: -1, cancelable: true}));
+    return [document.getElementById("said").textContent,
+            document.getElementById("shown").textContent];
+})()"""
+# The colours in the middle of the lanes.
+SEEN = """[...document.querySelectorAll("canvas")].map(one => {
+    const at = [Math.floor(one.width * 0.75), Math.floor(one.height / 2), 1, 1];
+    const found = [...one.getContext("2d").getImageData(...at).data];
+    return "#" + found.slice(0, 3).map(part => part.toString(16).padStart(2, "0")).join("");
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_shows_a_wait_enlarged(chromium: Browser, tmp_path: Path, width: int) -> None:
+    stack = ("schedule", "__mutex_lock", "</script><b>")
+    waits = Span(6 * 10**6, 10**7, What.LOCK, "<b>-9", stack)
+    tasks = Lane("task", [Span(0, 6 * 10**6, What.RUNS), waits])
+    disk = Lane("disk", [Span(5 * 10**6, 10**7, What.OTHERS)], 1)
+    sides = [Side(label, 0, 10**7, [tasks, disk]) for label in ("stock", "ours")]
+    made = Timeline("<title>", "subtitle", "ms", sides)
+    file = page.write(made, tmp_path, "trace-toy")
+    before = file.read_bytes()
+    assert page.write(made, tmp_path, "trace-toy").read_bytes() == before
+    chromium.look(width)
+    seen = chromium.open(file)
+    assert seen.complaints == [] and seen.requests == [file.as_uri()]
+    assert chromium.ask(WIDE) <= 0
+    assert chromium.ask(SEEN) == 2 * [COLOURS[What.LOCK], COLOURS[What.OTHERS]]
+    said, shown = chromium.ask(ENLARGED)
+    assert said == ("task, 4.000 ms from 0.006000 s on: a lock (<b>-9) __mutex_lock < </script><b>")
+    # the wait and half of it on both sides, as far as there is time, and then a fifth less
+    low, high = (float(word) for word in shown.split()[::3])
+    assert high - low == pytest.approx(0.8 * 0.008, abs=2e-6) and low >= 0.002
 
 
 def test_the_last_program_is_recorded(tmp_path: Path) -> None:
