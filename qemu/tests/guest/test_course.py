@@ -25,13 +25,18 @@ WRONG = {
 REWEIGHT = """lottery_mine_remove(pool, e);
 	e->tickets = tickets;
 	lottery_mine_insert(pool, e);"""
-MISTAKES = {
-    "pool": (REWEIGHT, "e->tickets = tickets;", "the pool says"),
-    "draw": ("found >= whole", "found > whole + 256", "wins 21760 times while 0 wins 22016 times"),
-    "strategy": ("return 0;", "return 1000;", "is left alone while the CPU is free"),
-    "interval": ("BATCHES = 20", "BATCHES = 2000", "43.6 % hold the true mean"),
-    "wait": ("if (fdatasync(fileno(file)))", "if (0)", "were waited for: a crash loses the others"),
-}
+MISTAKES = [
+    ("pool", REWEIGHT, "e->tickets = tickets;", "the pool says"),
+    ("pool", "winning < e->", "winning <= e->", "an entry with 14 tickets wins for 13 numbers"),
+    ("draw", "found >= whole", "found > whole + 256", "wins 21760 times while 0 wins 22016 times"),
+    ("draw", "found % tickets;", "found % tickets + 1;", "of 1 tickets number 1 wins"),
+    ("strategy", "return 0;", "return 1000;", "is left alone while the CPU is free"),
+    ("strategy", "2 * (round->received_us - HALF_US) + ROUND_US", "ROUND_US", "reads 5550 while"),
+    ("interval", "BATCHES = 20", "BATCHES = 2000", "43.6 % hold the true mean"),
+    ("interval", "log(mean) - sum / BATCHES", "0", "91.3 % hold the true mean"),
+    ("wait", "if (fdatasync(fileno(file)))", "if (0)", "of 3 records 0 were waited for"),
+    ("wait", "fflush(file);", "", "of 3 records 0 were waited for: a crash loses the others"),
+]
 """What a usual mistake has in place of the right answer's words, and its verdict."""
 
 
@@ -46,9 +51,12 @@ def test_what_one_begins_with_is_wrong(lab_paths: Paths, name: str) -> None:
     assert verdict.said.startswith("wrong: ") and WRONG[name] in verdict.said
 
 
-@pytest.mark.parametrize("name", JUDGED)
-def test_a_usual_mistake_is_wrong(lab_paths: Paths, name: str, tmp_path: Path) -> None:
-    right, mistake, said = MISTAKES[name]
+@pytest.mark.parametrize(
+    ("name", "right", "mistake", "said"), [one for one in MISTAKES if one[0] in JUDGED]
+)
+def test_a_usual_mistake_is_wrong(
+    lab_paths: Paths, name: str, right: str, mistake: str, said: str, tmp_path: Path
+) -> None:
     answer, wrong = (ANSWERS / f"{name}.c").read_text(), tmp_path / "wrong.c"
     wrong.write_text(answer.replace(right, mistake))
     assert wrong.read_text() != answer
