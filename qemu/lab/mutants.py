@@ -174,7 +174,8 @@ def choose(known: Iterable[Mutant], names: Sequence[str]) -> list[Mutant]:
 
 def build_commands(paths: Paths, kind: Kind, kernel: str = "guest") -> list[list[str]]:
     """What makes the change of such a mutant effective."""
-    lab = [sys.executable, "-m", "lab", "kernel", f"--kernel={kernel}"]
+    variant = [] if kernel == "guest" else [f"--kernel={kernel}"]
+    lab = [sys.executable, "-m", "lab", "kernel", *variant]
     userland = ["make", "--no-print-directory", "-C", str(paths.top / "userland")]
     return {
         Kind.KERNEL: [lab],
