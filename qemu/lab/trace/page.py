@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A timeline as one HTML page that needs nothing else: its lanes can be enlarged."""
 
-import json
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lab.report import page as report
 from lab.report.records import write_text
@@ -41,18 +38,12 @@ def _data(timeline: Timeline) -> str:
         "sides": sides,
         "texts": list(texts),
     }
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return report.as_json(data)
 
 
 def write(timeline: Timeline, folder: Path, stem: str) -> Path:
     """Write STEM.html; returns it.  The same spans always give the same bytes."""
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = report.templates(HERE)
     environment.globals |= {"sums": sums, "longest": longest, "attributed": attributed}
     text = environment.get_template("page.html.j2").render(
         timeline=timeline,

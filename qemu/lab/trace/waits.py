@@ -188,7 +188,7 @@ def spans(events: Sequence[Event], pid: int) -> list[Span]:
 
 
 def longest(found: Iterable[Span], count: int) -> list[Span]:
-    """So many of the waits."""
+    """The `count` longest waits, the longest one first."""
     waits = [span for span in found if span.what in WAITS]
     return sorted(waits, key=lambda span: (-span.ns, span.begin_ns))[:count]
 

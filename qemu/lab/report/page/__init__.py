@@ -115,10 +115,20 @@ def policy(style: str, scripts: Sequence[str]) -> str:
     return f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {allowed}"
 
 
-def _json(charts: dict[str, Chart]) -> str:
+def as_json(data: object) -> str:
     """No text in it can end its element."""
-    data = {name: asdict(chart) for name, chart in charts.items()}
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def templates(folder: Path) -> Environment:
+    """Of pages: an unknown name is an error, and all text is escaped."""
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def _section(found: Run, plots: Path, charts: dict[str, Chart], traced: bool) -> Section:
@@ -182,7 +192,7 @@ def _context(paths: Paths, library: Path, pictured: Collection[str]) -> dict[str
         "stretches": words.count("not reached"),
         "unjudged": words.count("-") - absent,
         "absent": absent,
-        "charts": _json(charts),
+        "charts": as_json({name: asdict(chart) for name, chart in charts.items()}),
         "style": style,
         "scripts": scripts,
         "policy": policy(style, scripts),
@@ -194,13 +204,7 @@ def write(paths: Paths, library: Path = LIBRARY, pictured: Collection[str] = ())
 
     pictured names the experiments that can be recorded, to draw who waits for whom.
     """
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates(HERE)
     environment.filters["number"] = number
     text = environment.get_template("page.html.j2").render(_context(paths, library, pictured))
     path = paths.out / NAME
