@@ -48,7 +48,7 @@ help:
 
 #? Two commands
 #?   demo                   set up, build, boot, a short look at everything; STRICT=1 judges goals
-#?   test                   set up, build, and run every test of the gate (HOST=no: those of guests)
+#?   test                   set up, build, and run the tests of the gate that need a kernel
 #?
 #? Set-up (done by the others as needed)
 #?   deps                   install (root) or name (not root) the packages that are missing
@@ -141,8 +141,7 @@ run: $(if $(DRY),python3,$(needs)+emulator $(guest) $(if $(filter %xfs %btrfs %f
 test-fast: need-check $(filter-out unchanged kernel,$(tested)) prepare
 	@$(vlab) check $(static) --beside env LAB_KERNEL=guest $(pytest) -n auto --dist loadfile qemu/tests/host qemu/subjects
 test: $(tested)
-	@LAB_KERNEL=guest $(pytest) qemu/tests$(if $(foreign),/guest) $(addprefix --ignore=qemu/,\
-		tests/packages $(if $(filter no,$(HOST)),tests/host))$(if $(foreign)$(filter no,$(HOST)),, qemu/subjects)
+	@LAB_KERNEL=guest $(pytest) $(addprefix qemu/tests/,guest $(if $(foreign),,kernel test_mutants.py))
 test-long: $(tested) files unchanged-debug kernel-debug
 	@$(vlab) long $(PART)
 ci-last: python3

@@ -73,7 +73,7 @@ def test_values_arrive_as_a_person_wrote_them(variable: str, tmp_path: Path) -> 
     [
         ("test-mutants|MUTANTS=lottery it's", "mutants 'lottery' 'it'\\''s'"),
         ("test-matrix|MATRIX=up it's|LLVM=1", "matrix --llvm  -k '(pool)' 'up' 'it'\\''s'"),
-        ("test", "LAB_KERNEL=guest | -k '(pool)' qemu/tests "),
+        ("test", "LAB_KERNEL=guest | -k '(pool)' qemu/tests/guest"),
         ("test-crash", "LAB_KERNEL=guest LAB_CRASH| -k 'crash and (pool)' qemu/tests/guest"),
         ("kunit", "LAB_KERNEL=guest | -k 'kunit and (pool)' qemu/tests/guest"),
         ("test-debug", "LAB_KERNEL=debug LAB_SHORT=1 | -k '(pool)' qemu/tests/guest"),
