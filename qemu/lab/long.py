@@ -241,12 +241,13 @@ def documents(paths: Paths) -> list[Row]:
 def parts(paths: Paths) -> list[tuple[str, Callable[[], list[Row]]]]:
     """What there is to do, by name."""
     tests, subjects = str(paths.qemu / "tests"), str(paths.qemu / "subjects")
+    mutants = f"{tests}/test_mutants.py"
     guest = {"LAB_KERNEL": "guest", "LAB_AGAIN": "never"}
     debug = {**guest, "LAB_KERNEL": "debug", "LAB_SHORT": "1"}
     timed = ("-m", "timed", f"{tests}/host", subjects)
     crash = {**guest, "LAB_CRASH_STATES": str(CRASH_STATES)}
     return [
-        ("guest", lambda: [tested(paths, "guest", guest, f"{tests}/guest")]),
+        ("guest", lambda: [tested(paths, "guest", guest, f"{tests}/guest", mutants)]),
         ("timed", lambda: rows_of(booted(paths, timed_boots(suites()), 1), MOST_PASS)),
         ("seeds", lambda: rows_of(booted(paths, seeded_boots(suites())), TIMES)),
         ("debug", lambda: [tested(paths, "debug", debug, f"{tests}/guest")]),

@@ -331,7 +331,7 @@ def _show_tier(paths: Paths, mutants: Sequence[Mutant], tier: str) -> int:
 def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="*", help="a mutant or a folder of them; default: all")
     parser.add_argument("--kind", choices=list(Kind), help="only those of this kind")
-    parser.add_argument("--one-of-each", action="store_true", help="those of make test")
+    parser.add_argument("--one-of-each", action="store_true", help="the cheapest of each kind")
     parser.add_argument("--tier", choices=TIERS, help="which has a test there? --trust: try them")
     parser.add_argument(
         "--trust", action="store_true", help="their tests are known to pass without them"

@@ -50,6 +50,8 @@ IGNORED = {"guest": [], "debug": [*OF_THE_LAB, "test_outside.py"]}
 SLOWEST = 10
 # A test that judges shares, latencies or rates by the host's clock.
 TIMED = "timed"
+# Marks of tests that make test-long alone runs.
+NOT_OF_GATE = (TIMED, "long")
 # Nothing is run again, whatever came of it: a fault was planted.
 NEVER_AGAIN = "never"
 
@@ -178,12 +180,12 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A lane of guests runs during the tests without one. The gate leaves out what is timed."""
+    """A lane of guests runs during the tests without one."""
     items.sort(key=_turn)
     if tier(os.environ) == "gate":
-        timed = [item for item in items if item.get_closest_marker(TIMED)]
-        config.hook.pytest_deselected(items=timed)
-        items[:] = [item for item in items if not item.get_closest_marker(TIMED)]
+        rest = [item for item in items if any(map(item.get_closest_marker, NOT_OF_GATE))]
+        config.hook.pytest_deselected(items=rest)
+        items[:] = [item for item in items if item not in rest]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

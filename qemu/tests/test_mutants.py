@@ -14,6 +14,8 @@ from lab.paths import Paths
 
 MUTANTS = load(Paths.from_env())
 OFTEN = [mutant for mutant in MUTANTS if mutant.often]
+# Kinds of which a build takes long.
+SLOW = (Kind.KERNEL, Kind.MODULE)
 
 
 def test_one_of_each_kind() -> None:
@@ -32,7 +34,13 @@ def test_it_fits(lab_paths: Paths, mutant: Mutant) -> None:
         text = text.replace(before, after)
 
 
-@pytest.mark.parametrize("mutant", OFTEN, ids=[mutant.kind for mutant in OFTEN])
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        pytest.param(mutant, id=mutant.kind, marks=[pytest.mark.long] * (mutant.kind in SLOW))
+        for mutant in OFTEN
+    ],
+)
 def test_it_is_caught(lab_paths: Paths, mutant: Mutant) -> None:
     why = refusal()
     if why:

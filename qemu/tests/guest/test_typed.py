@@ -59,9 +59,13 @@ def boot_of(block: Block) -> str:
 
 
 BOOTS = sorted({boot_of(block) for block in every("guest")})
+LONG = "Documentation-man"
+"""The programs of its examples are in suites of the gate."""
 
 
-@pytest.mark.parametrize("page", BOOTS)
+@pytest.mark.parametrize(
+    "page", [pytest.param(boot, marks=[pytest.mark.long] * (boot == LONG)) for boot in BOOTS]
+)
 def test_what_a_page_says_works(lab_paths: Paths, page: str) -> None:
     exact = page in IN_VIRTUAL_TIME
     programs = [
