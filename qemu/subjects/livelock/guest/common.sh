@@ -134,7 +134,7 @@ bring_up() {
 
 # All of three pings with SIZE bytes each are answered.
 reach() {
-	busybox ping -c 3 -w 20 -s "$1" "${2:-$far}" | grep '3 packets received'
+	busybox ping -c 3 -i 0.1 -w 20 -s "$1" "${2:-$far}" | grep '3 packets received'
 }
 
 # The far side sends to us, once: is it answered?

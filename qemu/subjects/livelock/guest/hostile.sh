@@ -60,7 +60,7 @@ bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 10.11.0.1
 ip -n far link del odd
 # Ports without a socket: one of them, and one after the other.
 bears udprate -r 1 -t 2 -s 64 --blind --best-effort -p 9005 $near
-bears "$@" 10000 10000 1 $near
+bears "$@" 10000 2000 1 $near
 # Datagrams in parts.
 ip -n far link set eth1 mtu 576
 bears udprate -r 1 -t 2 --blind --best-effort -p 9005 -s 1400 $near
