@@ -63,7 +63,7 @@ HIDDEN = (
     *("CPUS", "MEM", "PORTS", "ACCEL", "TESTS", "MUTANTS", "MATRIX", "LLVM"),
     *("SHARE", "DISK", "NET", "GDB"),
     *("CMD", "CONFIG", "DRY", "EXP", "QUICK", "REPEAT"),
-    *("HOST", "TIER", "CHECKS", "PART", "STRICT"),
+    *("TIER", "CHECKS", "PART", "STRICT"),
 )
 
 _STEP = re.compile(r"^\s+[A-Z][A-Z0-9_+-]*(?: \[M\])?\s+\S")
