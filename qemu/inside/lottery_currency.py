@@ -164,7 +164,6 @@ def expect_wins(case: Case, groups: list[str], due: float) -> None:
     if case.expect(turns >= TURNS, f"{turns} turns, wanted {TURNS}"):
         bound = workers.bound_of(due, turns)
         part = f"{wins[0] / turns:.1%} of {turns} turns, due {due:.1%}, bound {bound:.1%}"
-        case.note(part)
         case.expect_bound(abs(wins[0] / turns - due) <= bound, part)
 
 

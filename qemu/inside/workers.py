@@ -233,7 +233,6 @@ class Workers(list[Worker]):
         lotteries = of_s * 1e9 / lottery.state().tick_ns
         bound = bound_of(due, lotteries) + self.slack
         shares = f"task {index}: {got:.1%} of the time, due {due:.1%}, bound {bound:.1%}"
-        self.case.note(shares)
         self.case.expect_bound(abs(got - due) <= bound, shares)
 
 

@@ -25,15 +25,15 @@ FLOOR_WINDOW_MS = 2000
 """The others are owed something soon."""
 OTHERS_PERMILLE = 35
 """The others have 5 % of what the device does, in which requests have a price, too."""
-LOOP_PERCENT = 150
-"""What a privileged task has, of what a loop device has, at least [percent]: 1,500."""
+LOOP_PERCENT = 1000
+"""What a privileged task has, of what a loop device has, at least [percent]: 1,770."""
 COMMIT_MAX_MS = 350
 LOOK_MAX_MS = 1000
 LATE_MBPS, LATE_READERS, LATE_PERCENT = 4, 8, 8
 """What tasks have whose reads are all late, at most [percent]: 4, or 18 if not counted."""
 PAIR_PERCENT = 78
 """What a reader has of what it has alone while a task syncs [percent]: 91, or 68 if not."""
-OVER_NAPS_MAX = 300
+OVER_NAPS_MAX = 10
 """A task with more than its share of what is dirty does not nap, to be the first when there is
 room: there are none, or 900 if it does.
 """
@@ -48,8 +48,8 @@ PAUSES = ("think_turns", "late_turns")
 PACKAGE_PERCENT, PACKAGE_MAX_MS = 120, 400
 """Half of the files take no more of what they take alone [percent]: 102, or 198 to 289 if not."""
 GROUP_WATCH_S = 3
-TIMES = 2
-"""What a privileged task has, of what both others have, at least; 70 on a quiet host."""
+TIMES = 20
+"""What a privileged task has, of what both others have, at least: 38 to 54."""
 
 
 @contextmanager
@@ -104,8 +104,7 @@ def commit(case: Case) -> None:
         tasks = (privileged("sync"), Use("read", path=path), *readers)
         _, crew = watched(case, there, *tasks)
     longest_ms = crew.slots[0].value // 1_000_000
-    case.note(f"the longest fsync took {longest_ms} ms")
-    case.expect_bound(longest_ms <= COMMIT_MAX_MS, f"an fsync took {longest_ms} ms")
+    case.expect_bound(longest_ms <= COMMIT_MAX_MS, f"the longest fsync took {longest_ms} ms")
 
 
 def late_read(case: Case) -> None:
@@ -117,8 +116,7 @@ def late_read(case: Case) -> None:
     with disks(floor_pct=0) as there:
         _, crew = watched(case, there, Use("look"), *[privileged("read")] * 2)
     longest_ms = crew.slots[0].value // 1_000_000
-    case.note(f"the longest read took {longest_ms} ms")
-    case.expect_bound(longest_ms <= LOOK_MAX_MS, f"a read took {longest_ms} ms")
+    case.expect_bound(longest_ms <= LOOK_MAX_MS, f"the longest read took {longest_ms} ms")
     with disks(LATE_MBPS, floor_pct=0) as there:
         done, _ = watched(case, there, privileged("read"), *[Use("read")] * LATE_READERS)
     shares = f"{sum(done[1:])} of {sum(done)} bytes by late reads"

@@ -59,6 +59,7 @@ def run(capfd: pytest.CaptureFixture[str], tests: Tests) -> tuple[object, list[s
         (fail_and_skip, "on", ktap.FAILED, Status.FAIL, ["# sum: 1, wanted 2"]),
         (raise_one, "on", ktap.FAILED, Status.FAIL, ["# OSError: no such thing"]),
         (lambda case: case.skip("no card"), "on", ktap.SKIPPED, Status.SKIP, []),
+        (lambda case: case.expect_bound(1, "4 %"), "on", ktap.GOOD, Status.OK, ["# 4 %"]),
         (miss, "on", ktap.FAILED, Status.FAIL, ["# 3 of 4 %", "# two", "# lines"]),
         (miss, "off", ktap.GOOD, Status.OK, ["# bound missed: 3 of 4 %", "# two", "# lines"]),
     ],
