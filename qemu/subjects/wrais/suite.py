@@ -15,7 +15,7 @@ BELOW_S = 8
 # Of a disk that takes 64 requests: this takes 1.7 s alone and no more than 1.9 under load,
 # but 2.1 to 4 where one of the parts for that is missing, or one read waits for long [ms].
 DEEP_S = 2
-DEEP_STARTS = 2
+DEEP_STARTS = 3
 DEEP = ("--pages", "48000", "--longest", "100")
 
 
