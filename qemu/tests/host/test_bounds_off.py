@@ -3,6 +3,8 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from lab.guest.boot import Judged
 from lab.paths import CHECKED
 from lab.registry import suites
 from lab.suite import BOUNDS_OFF
+from tests import session
 from tests.host import native, programs
 
 SOURCES = ("qemu/tests/host/ktap_bound.c", *native.lib("ktap", "args", "files"))
@@ -63,3 +66,16 @@ def test_the_gate_has_no_program_that_is_for_the_long_tier() -> None:
     left_out = {name for name, program in long.items() if not program.gate}
     assert left_out and not left_out & {*gate}
     assert all(program.gate for program in gate.values())
+
+
+@pytest.mark.parametrize(("tier", "left"), [("gate", [""]), ("long", ["", "long", "timed"])])
+def test_the_gate_leaves_out_what_is_marked(
+    monkeypatch: pytest.MonkeyPatch, tier: str, left: list[str]
+) -> None:
+    monkeypatch.setenv("LAB_TIER", tier)
+    config: Any = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: None))
+    items: Any = [
+        SimpleNamespace(mark=mark, get_closest_marker=mark.__eq__) for mark in ("timed", "", "long")
+    ]
+    session.pytest_collection_modifyitems(config, items)
+    assert [item.mark for item in items] == left
