@@ -154,13 +154,14 @@ bool wrais_waits_for_journal(struct bfq_data *bfqd)
 
 /*
  * A privileged task waits for metadata, or for a commit and so for a handle whose task
- * waits for metadata; and the queue has some, which BFQ chooses first.
+ * waits for metadata; and the queue has some, which BFQ chooses first, or the tag for them.
  */
 static bool wrais_has_metadata(struct bfq_queue *bfqq)
 {
 	struct wrais_bdi *bdi = wrais_bdi(bfqq->bfqd);
 
-	return bfqq->meta_pending &&
+	return (bfqq->meta_pending ||
+		(!bfq_bfqq_sync(bfqq) && wrais_is_waited(&bdi->locked))) &&
 	       (wrais_is_waited(&bdi->metadata) ||
 		(wrais_is_waited(&bdi->handles) && wrais_waits_for_journal(bfqq->bfqd)));
 }

@@ -243,17 +243,25 @@ EXPORT_SYMBOL_GPL(__wrais_metadata_wait_end);
  * The flusher submits megabytes with one handle open. Without a tag it waits until one of
  * its requests is done, and the commit, and all tasks that want a handle of the next
  * transaction, wait for its handle. A sync request has tags that writeback may not take; but
- * the metadata of a flusher may, and those of the journal's thread are no others.
+ * the metadata of a flusher may, and those of the journal's thread are no others. Without a
+ * handle it has the buffer locked that it is about to write, and the folio of that.
  */
 struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
 	struct wrais_waits *waits;
+	struct wrais_bdi *bdi;
 
-	if (!q->disk ||
-	    !(wrais_current_is_carrier() || (current->journal_info && !op_is_sync(opf))))
+	if (!q->disk)
 		return NULL;
 
-	waits = &q->disk->bdi->wrais.tags;
+	bdi = &q->disk->bdi->wrais;
+	if (wrais_current_is_carrier() || (current->journal_info && !op_is_sync(opf)))
+		waits = &bdi->tags;
+	else if (opf & REQ_META && !op_is_sync(opf))
+		waits = &bdi->locked;
+	else
+		return NULL;
+
 	wrais_waits_begin(waits);
 	trace_wrais_wait(WRAIS_FOR_TAG, true);
 	return waits;

@@ -39,7 +39,6 @@ _FORM = {
     "queue_mode": 2,
     "irqmode": 2,
     "submit_queues": 1,
-    "hw_queue_depth": 2,
     "blocksize": 4096,
     "max_sectors": 1024,
 }
@@ -107,7 +106,13 @@ class Disk:
     """One that moves so many MB/s, below bfq, mounted; away with the block."""
 
     def __init__(
-        self, mib: int, mbps: int, options: str = ORDERED, more: str = "", feature: str = ""
+        self,
+        mib: int,
+        mbps: int,
+        options: str = ORDERED,
+        more: str = "",
+        feature: str = "",
+        depth: int = 2,
     ) -> None:
         self.name = f"wrais-safety{more}"
         self.device = f"/dev/{self.name}"
@@ -115,7 +120,7 @@ class Disk:
         self._item = f"{NULLB}/{self.name}"
         os.mkdir(self._item)
         try:
-            self._configure(size=mib, **_FORM)
+            self._configure(size=mib, hw_queue_depth=depth, **_FORM)
             self._plug()
             run(*_MKFS, *(["-O", feature] if feature else []), self.device)
             self.pace(mbps)

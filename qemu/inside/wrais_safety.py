@@ -200,6 +200,7 @@ CASES: dict[str, Test] = {
     "log": wrais_shares.log,
     "metadata": wrais_shares.expect_syncs,
     "entry": partial(wrais_shares.expect_syncs, role="create", least=wrais_shares.ENTRY_SYNCS),
+    "inodes": wrais_shares.inodes,
     "handle": wrais_shares.handle,
     "tag": wrais_shares.tag,
     "package": wrais_shares.package,

@@ -41,6 +41,8 @@ LOG_PERCENT, LOG_S = 200, 1
 """A page of a log by AIO, of what it takes alone, at most [percent]: 104, in a second."""
 METADATA_SYNCS, ENTRY_SYNCS = 20, 100
 """In 5 s: 84 to 237, or 1, or 6, if it waits until the reader thinks; 301, or 37, of new files."""
+INODES_MAX_MS = 2000
+"""500 to 740, or more than 4000."""
 TAG_WATCHES = 3
 PACKAGE_FILES, PACKAGE_BYTES = 20, 6000
 PACKAGES, PACKAGE_PHASE_S = 5, 0.37
@@ -53,10 +55,12 @@ TIMES = 20
 
 
 @contextmanager
-def disks(mbps: int = DISK_MBPS, second: int = 0, **numbers: int) -> Iterator[tuple[Disk, ...]]:
+def disks(
+    mbps: int = DISK_MBPS, second: int = 0, depth: int = 2, **numbers: int
+) -> Iterator[tuple[Disk, ...]]:
     """One or two, few dirty pages, and a floor that is due soon."""
     with ExitStack() as stack:
-        found = [stack.enter_context(Disk(DISK_MIB, mbps))]
+        found = [stack.enter_context(Disk(DISK_MIB, mbps, depth=depth))]
         limit_dirty(DIRTY_BYTES)
         for name, value in {"floor_window_ms": FLOOR_WINDOW_MS, **numbers}.items():
             wrais.put(name, value)
@@ -196,6 +200,19 @@ def expect_syncs(case: Case, *more: Use, role: str = "sync", least: int = METADA
             rounds = crew.slots[0].rounds
             crew.stop()
     case.expect_bound(rounds >= least, f"{rounds} times")
+
+
+def inodes(case: Case) -> None:
+    """The flusher waits for a tag with the folio locked of a buffer that such a task looks up.
+
+    There is one tag for writeback, and that of data has it.
+    """
+    with disks(floor_pct=0, depth=1) as there:
+        flusher = Use("write_back", path=there[0].device)
+        tasks = (privileged("touch"), privileged("read"), flusher, Use("write"))
+        _, crew = watched(case, there, *tasks)
+    longest_ms = crew.slots[0].value // 1_000_000
+    case.expect_bound(longest_ms <= INODES_MAX_MS, f"the longest round took {longest_ms} ms")
 
 
 def handle(case: Case) -> None:

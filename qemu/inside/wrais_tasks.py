@@ -11,6 +11,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from inside import calls, cgroup, wrais
 from inside.ktap import Case
@@ -26,6 +27,8 @@ PAUSE_S = 0.02
 LOOK_S = 0.1
 THINK_S = 0.0005
 """What a task that thinks does not leave to them: shorter than that."""
+INODES = range(0, 640, 32)
+"""More than a CPU remembers the buffers of (BH_LRU_SIZE)."""
 WATCH_S, BRIEF_WATCH_S = 5, 3
 DIRECT = ("request", "log")
 READERS = ("read", "request", "write_back", "look")
@@ -69,8 +72,8 @@ def privileged(role: str) -> Use:
 class Slot:
     """What a task and its parent share: rounds, value and mark.
 
-    The value is bytes moved, or of "sync" and "look" the longest in ns; the mark is the error
-    that has ended it.
+    The value is bytes moved, or of "sync", "touch" and "look" the longest in ns; the mark is the
+    error that has ended it.
     """
 
     def __init__(self, words: memoryview) -> None:
@@ -148,6 +151,19 @@ class Worker:
         os.fsync(fd)
         os.close(fd)
         os.unlink(path)
+
+    def touch(self) -> None:
+        """Change inodes, no two of whose blocks are neighbours, fsync."""
+        while self.at < INODES.stop:
+            os.close(os.open(f"{self.own}.{self.at}", os.O_CREAT, 0o644))
+            self.at += 1
+        time.sleep(2 * PAUSE_S)
+        begin = time.monotonic_ns()
+        for i in INODES:
+            os.utime(f"{self.own}.{i}")
+        os.utime(self.fd)
+        os.fsync(self.fd)
+        self.value = max(self.value, time.monotonic_ns() - begin)
 
     def read(self) -> None:
         """A block of a file that is no longer in memory."""
@@ -247,8 +263,8 @@ class Crew:
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
 
     def advance(self, rounds: int, *which: int) -> None:
         """All of them, or those, do so many rounds more.  Raises OSError."""

@@ -36,6 +36,7 @@ struct wrais_waits {
  * @metadata: tasks that wait for a buffer of it that is read or written
  * @handles: unprivileged tasks that wait for one with a handle of a journal
  * @tags: tasks that wait for a tag with a handle of a journal
+ * @locked: tasks that wait for one for metadata that they have locked
  * @below: where its pages are dirty again once they are written, or NULL; it does
  *	not change while the device is open for writing
  */
@@ -47,6 +48,7 @@ struct wrais_bdi {
 	struct wrais_waits metadata;
 	struct wrais_waits handles;
 	struct wrais_waits tags;
+	struct wrais_waits locked;
 	struct backing_dev_info *below;
 };
 

@@ -215,7 +215,8 @@ static inline void wrais_metadata_wait_end(struct wrais_waits *waited)
  *
  * Until the end writeback to that device goes first if the current task holds a handle, or is
  * a journal's thread: as if it were privileged where a privileged task waits for the journal,
- * or else within the allowance for overdue requests.
+ * or else within the allowance for overdue requests. For metadata it does without a handle,
+ * too, where a task waits for metadata.
  */
 static inline struct wrais_waits *wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
