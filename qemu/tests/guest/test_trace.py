@@ -105,10 +105,10 @@ def test_a_start_waits_for_reads_and_its_requests_are_in_the_disk(
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     stalls = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(asleep) == len(stalls) + 1
-    by_begin = {round(10**6 * stall["at_s"]): stall for stall in stalls}
+    by_begin = {stall["at_s"]: stall for stall in stalls}
     waits = longest((span for span in traced.task(pid) if span.what is not What.CPU), 10)
     for span in waits:
-        stall = by_begin[round(span.begin_ns / 1000)]
+        stall = by_begin[float(f"{span.begin_ns / 10**9:.9g}")]
         assert ";".join(span.stack) == stall["stack"]
         # which also counts until the task has the CPU
         assert 0 <= 10**6 * stall["ms"] - span.ns < WOKEN_NS
