@@ -144,6 +144,12 @@ void json_real(const char *key, double value)
 		fputs("null", stdout);
 }
 
+void json_seconds(const char *key, u64 ns)
+{
+	put_key(key);
+	printf("%llu.%09llu", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC);
+}
+
 void json_bool(const char *key, bool value)
 {
 	put_key(key);

@@ -20,6 +20,8 @@ void json_number(const char *key, u64 value);
 void json_signed(const char *key, s64 value);
 /* Not a number and infinities become null: JSON has no word for them. */
 void json_real(const char *key, double value);
+/* Seconds, to the nanosecond. */
+void json_seconds(const char *key, u64 ns);
 void json_bool(const char *key, bool value);
 
 /* A member that is an object or a list, until json_end(). */

@@ -144,7 +144,7 @@ static void json_holes(const struct holes *h)
 		json_number("first", h->hole[i].first);
 		json_number("size", h->hole[i].size);
 		json_number("missing", h->hole[i].missing);
-		json_real("at_s", (double)h->hole[i].at_ns / NSEC_PER_SEC);
+		json_seconds("at_s", h->hole[i].at_ns);
 		json_end();
 	}
 	json_end();

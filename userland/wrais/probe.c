@@ -373,7 +373,7 @@ void probe_json(const struct probe_result *r)
 {
 	enum probe_op worst = probe_worst(r);
 
-	json_real("startup_s", (double)(r->end_ns - r->begin_ns) / NSEC_PER_SEC);
+	json_seconds("startup_s", r->end_ns - r->begin_ns);
 	json_number("stalls_over_300ms", r->stalls);
 	json_real("max_stall_ms", (double)r->times[worst].max_ns / NSEC_PER_MSEC);
 	json_text("max_stall_in", probe_ops[worst]);
@@ -381,8 +381,8 @@ void probe_json(const struct probe_result *r)
 	json_number("writes", r->writes);
 	json_number("fsyncs", r->fsyncs);
 	json_number("written_bytes", r->written_bytes);
-	json_real("open_s", (double)r->times[PROBE_OPEN].sum_ns / NSEC_PER_SEC);
-	json_real("read_s", (double)r->times[PROBE_READ].sum_ns / NSEC_PER_SEC);
-	json_real("write_s", (double)r->times[PROBE_WRITE].sum_ns / NSEC_PER_SEC);
-	json_real("fsync_s", (double)r->times[PROBE_FSYNC].sum_ns / NSEC_PER_SEC);
+	json_seconds("open_s", r->times[PROBE_OPEN].sum_ns);
+	json_seconds("read_s", r->times[PROBE_READ].sum_ns);
+	json_seconds("write_s", r->times[PROBE_WRITE].sum_ns);
+	json_seconds("fsync_s", r->times[PROBE_FSYNC].sum_ns);
 }

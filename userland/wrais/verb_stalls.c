@@ -94,7 +94,7 @@ static void show_json(const struct stall *stall, double ms)
 	json_number("pid", (u64)stall->tid);
 	json_text("comm", stall->comm);
 	json_text("state", (char []){ stall->state, '\0' });
-	json_real("at_s", (double)stall->begin_ns / NSEC_PER_SEC);
+	json_seconds("at_s", stall->begin_ns);
 	json_real("ms", ms);
 	json_text("waker", stall->waker);
 	json_text("stack", stack);

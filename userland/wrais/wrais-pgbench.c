@@ -258,7 +258,7 @@ static void report(const struct options *o, double *ms, size_t count, u64 took_n
 	json_open();
 	json_number("clients", o->clients);
 	json_number("transactions", count);
-	json_real("elapsed_s", (double)took_ns / NSEC_PER_SEC);
+	json_seconds("elapsed_s", took_ns);
 	report_times(ms, count);
 	json_close();
 }

@@ -361,7 +361,7 @@ static void report(const struct measurement *m, u32 repeat, u64 phase_ms)
 	json_bool("finished", m->finished);
 	if (options.command) {
 		json_number("exit_code", (u64)m->code);
-		json_real("startup_s", (double)(m->after.now_ns - m->before.now_ns) / NSEC_PER_SEC);
+		json_seconds("startup_s", m->after.now_ns - m->before.now_ns);
 	} else {
 		probe_json(m->probe);
 	}

@@ -108,7 +108,7 @@ def test_a_start_waits_for_reads_and_its_requests_are_in_the_disk(
     by_begin = {stall["at_s"]: stall for stall in stalls}
     waits = longest((span for span in traced.task(pid) if span.what is not What.CPU), 10)
     for span in waits:
-        stall = by_begin[float(f"{span.begin_ns / 10**9:.9g}")]
+        stall = by_begin[span.begin_ns / 10**9]
         assert ";".join(span.stack) == stall["stack"]
         # which also counts until the task has the CPU
         assert 0 <= 10**6 * stall["ms"] - span.ns < WOKEN_NS
