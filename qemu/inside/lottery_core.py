@@ -54,8 +54,8 @@ def threads_share(one: int, other: int, case: Case) -> None:
         w.spin()
         ran = w.run(seconds)
         ratio = ran[0] / ran[1]
-        case.note(f"{ran[0]:.3f} s and {ran[1]:.3f} s of {seconds} s, ratio {ratio:.3f}")
-        case.expect_bound(abs(ratio - 3) <= 0.3, f"3:1 on the threads of a core is {ratio:.3f}")
+        text = f"{ratio:.3f}: {ran[0]:.3f} s and {ran[1]:.3f} s of {seconds} s"
+        case.expect_bound(abs(ratio - 3) <= 0.3, f"3:1 on the threads of a core is {text}")
         idle = seconds - sum(ran)
         case.expect_bound(idle < 0.1 * seconds, f"the core was idle for {idle:.2f} s")
 
@@ -82,7 +82,6 @@ def time_alone_is_not_owed(one: int, other: int, case: Case) -> None:
         ran = w.run(1)
         gap_s = first.gap_s()
         found = f"it waited for {gap_s * 1e3:.1f} ms and has {ran[0]:.1%} of the core"
-        case.note(f"after its return {found}")
         good = gap_s <= bound_s and ran[0] > 0.4
         case.expect_bound(good, f"{found}, wanted {bound_s * 1e3:.1f} ms and 40 %")
 
