@@ -152,24 +152,31 @@ bool wrais_waits_for_journal(struct bfq_data *bfqd)
 	return wrais_on(WRAIS_INHERIT) && wrais_is_waited(&wrais_bdi(bfqd)->journal);
 }
 
-/*
- * A privileged task waits for metadata, or for a commit and so for a handle whose task
- * waits for metadata; and the queue has some, which BFQ chooses first, or the tag for them.
- */
-static bool wrais_has_metadata(struct bfq_queue *bfqq)
-{
-	struct wrais_bdi *bdi = wrais_bdi(bfqq->bfqd);
-
-	return (bfqq->meta_pending ||
-		(!bfq_bfqq_sync(bfqq) && wrais_is_waited(&bdi->locked))) &&
-	       (wrais_is_waited(&bdi->metadata) ||
-		(wrais_is_waited(&bdi->handles) && wrais_waits_for_journal(bfqq->bfqd)));
-}
-
 /* Writeback has the tags, and a task with a handle waits for one. */
 static bool wrais_keeps_tags(struct bfq_queue *bfqq)
 {
 	return !bfq_bfqq_sync(bfqq) && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->tags);
+}
+
+/* The same, with a handle or a locked folio. */
+static bool wrais_keeps_lock(struct bfq_queue *bfqq)
+{
+	return wrais_keeps_tags(bfqq) ||
+	       (!bfq_bfqq_sync(bfqq) && wrais_is_waited(&wrais_bdi(bfqq->bfqd)->locked));
+}
+
+/*
+ * A privileged task waits for a buffer or a folio that is locked, or for a commit and so for a
+ * handle whose task waits for one; and the queue has metadata, which BFQ chooses first, or the
+ * tag that the task needs that has the lock.
+ */
+static bool wrais_has_locked(struct bfq_queue *bfqq)
+{
+	struct wrais_bdi *bdi = wrais_bdi(bfqq->bfqd);
+
+	return (bfqq->meta_pending || wrais_keeps_lock(bfqq)) &&
+	       (wrais_is_waited(&bdi->metadata) ||
+		(wrais_is_waited(&bdi->handles) && wrais_waits_for_journal(bfqq->bfqd)));
 }
 
 /*
@@ -180,7 +187,7 @@ bool wrais_is_waited_for(struct bfq_queue *bfqq)
 {
 	if (!wrais_on(WRAIS_INHERIT))
 		return false;
-	if (wrais_has_metadata(bfqq))
+	if (wrais_has_locked(bfqq))
 		return true;
 	if (wrais_keeps_tags(bfqq) && wrais_waits_for_journal(bfqq->bfqd))
 		return true;

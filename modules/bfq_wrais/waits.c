@@ -45,15 +45,20 @@
  */
 #define WRAIS_LONG		(HZ / 2)
 
-/* Waits of all kinds: no need to search while this is 0. */
+/* Waits of all kinds but for tags: no need to search while this is 0. */
 static atomic_t wrais_waiters;
 
-/* The current task waits for that I/O from now on. */
-void wrais_waits_begin(struct wrais_waits *waits)
+static void wrais_waits_note(struct wrais_waits *waits)
 {
 	WRITE_ONCE(waits->since, jiffies);
 	if (atomic_inc_return(&waits->waiters) == 1)
 		WRITE_ONCE(waits->begun, jiffies);
+}
+
+/* The current task waits for that I/O from now on. */
+void wrais_waits_begin(struct wrais_waits *waits)
+{
+	wrais_waits_note(waits);
 	atomic_inc(&wrais_waiters);
 }
 
@@ -131,12 +136,12 @@ void __wrais_flusher_wait_end(struct backing_dev_info *bdi)
 	trace_wrais_wait(WRAIS_FOR_FLUSHER, false);
 }
 
-#ifdef CONFIG_BFQ_GROUP_IOSCHED
 static struct block_device *wrais_bdev_of(struct inode *inode)
 {
 	return sb_is_blkdev_sb(inode->i_sb) ? I_BDEV(inode) : inode->i_sb->s_bdev;
 }
 
+#ifdef CONFIG_BFQ_GROUP_IOSCHED
 static struct blkcg *wrais_blkcg_of(const struct bdi_writeback *wb)
 {
 #ifdef CONFIG_CGROUP_WRITEBACK
@@ -240,11 +245,40 @@ void __wrais_metadata_wait_end(struct wrais_waits *waits)
 EXPORT_SYMBOL_GPL(__wrais_metadata_wait_end);
 
 /*
+ * The flusher has a folio locked while it waits for a tag to write it: pages of a file, or the
+ * folio of a buffer. A folio that is being read is usually read for the current task. Its inode,
+ * and the device of that, are freed by RCU, and the device holds its bdi until then.
+ */
+struct wrais_lock_wait __wrais_lock_wait_begin(struct folio *folio)
+{
+	struct wrais_lock_wait wait = {};
+	struct address_space *mapping;
+	struct block_device *bdev;
+
+	if (!folio_test_uptodate(folio) && !folio_test_writeback(folio))
+		return wait;
+
+	guard(rcu)();
+	mapping = folio_mapping(folio);
+	bdev = mapping && mapping->host ? wrais_bdev_of(mapping->host) : NULL;
+	wait.waits = __wrais_metadata_wait_begin(bdev);
+	if (wait.waits)
+		wait.bdi = bdi_get(bdev->bd_disk->bdi);
+	return wait;
+}
+
+void __wrais_lock_wait_end(struct wrais_lock_wait wait)
+{
+	__wrais_metadata_wait_end(wait.waits);
+	bdi_put(wait.bdi);
+}
+
+/*
  * The flusher submits megabytes with one handle open. Without a tag it waits until one of
  * its requests is done, and the commit, and all tasks that want a handle of the next
  * transaction, wait for its handle. A sync request has tags that writeback may not take; but
  * the metadata of a flusher may, and those of the journal's thread are no others. Without a
- * handle it has the buffer locked that it is about to write, and the folio of that.
+ * handle it has a folio locked.
  */
 struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
@@ -257,19 +291,19 @@ struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t op
 	bdi = &q->disk->bdi->wrais;
 	if (wrais_current_is_carrier() || (current->journal_info && !op_is_sync(opf)))
 		waits = &bdi->tags;
-	else if (opf & REQ_META && !op_is_sync(opf))
+	else if (!op_is_sync(opf))
 		waits = &bdi->locked;
 	else
 		return NULL;
 
-	wrais_waits_begin(waits);
+	wrais_waits_note(waits);
 	trace_wrais_wait(WRAIS_FOR_TAG, true);
 	return waits;
 }
 
 void __wrais_tag_wait_end(struct wrais_waits *waits)
 {
-	wrais_waits_end(waits);
+	atomic_dec(&waits->waiters);
 	trace_wrais_wait(WRAIS_FOR_TAG, false);
 }
 

@@ -121,10 +121,8 @@ def fsync(case: Case) -> None:
         with Crew(case, (disk,), *tasks) as crew:
             crew.advance(1, 0)
             crew.advance(FSYNCS, syncer)
-            longest_ms = crew.slots[syncer].value // 1_000_000
+            crew.expect_longest("fsync", 2 * FSYNC_WINDOW_MS, syncer)
             crew.stop()
-    case.note(f"the longest of {FSYNCS} fsyncs took {longest_ms} ms")
-    case.expect_bound(longest_ms <= 2 * FSYNC_WINDOW_MS, f"an fsync took {longest_ms} ms")
 
 
 def _allocate(size: int, group: str) -> None:

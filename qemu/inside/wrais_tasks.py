@@ -27,8 +27,10 @@ PAUSE_S = 0.02
 LOOK_S = 0.1
 THINK_S = 0.0005
 """What a task that thinks does not leave to them: shorter than that."""
-INODES = range(0, 640, 32)
-"""More than a CPU remembers the buffers of (BH_LRU_SIZE)."""
+APART = range(0, 640, 32)
+"""Inodes, or KiB of a file: no blocks of them are neighbours, and they are more than a CPU
+remembers the buffers of (BH_LRU_SIZE).
+"""
 WATCH_S, BRIEF_WATCH_S = 5, 3
 DIRECT = ("request", "log")
 READERS = ("read", "request", "write_back", "look")
@@ -72,8 +74,8 @@ def privileged(role: str) -> Use:
 class Slot:
     """What a task and its parent share: rounds, value and mark.
 
-    The value is bytes moved, or of "sync", "touch" and "look" the longest in ns; the mark is the
-    error that has ended it.
+    The value is bytes moved, or of what is timed the longest in ns; the mark is the error that has
+    ended it.
     """
 
     def __init__(self, words: memoryview) -> None:
@@ -120,6 +122,9 @@ class Worker:
             if fd >= 0:
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
+    def _note(self, begin: int) -> None:
+        self.value = max(self.value, time.monotonic_ns() - begin)
+
     def fill(self) -> None:
         """Append."""
         self.at += os.pwrite(self.fd, _BYTES, self.at)
@@ -142,7 +147,7 @@ class Worker:
         self.at += os.pwrite(self.fd, _BYTES[: mmap.PAGESIZE], self.at)
         begin = time.monotonic_ns()
         os.fsync(self.fd)
-        self.value = max(self.value, time.monotonic_ns() - begin)
+        self._note(begin)
 
     def create(self) -> None:
         """A new file with a name that goes away again, fsync."""
@@ -154,16 +159,24 @@ class Worker:
 
     def touch(self) -> None:
         """Change inodes, no two of whose blocks are neighbours, fsync."""
-        while self.at < INODES.stop:
+        while self.at < APART.stop:
             os.close(os.open(f"{self.own}.{self.at}", os.O_CREAT, 0o644))
             self.at += 1
         time.sleep(2 * PAUSE_S)
         begin = time.monotonic_ns()
-        for i in INODES:
+        for i in APART:
             os.utime(f"{self.own}.{i}")
         os.utime(self.fd)
         os.fsync(self.fd)
-        self.value = max(self.value, time.monotonic_ns() - begin)
+        self._note(begin)
+
+    def rewrite(self) -> None:
+        """Write pages of a file again, no two of which are neighbours."""
+        time.sleep(2 * PAUSE_S)
+        begin = time.monotonic_ns()
+        for i in APART:
+            os.pwrite(self.fd, _BYTES[: mmap.PAGESIZE], i << 10)
+        self._note(begin)
 
     def read(self) -> None:
         """A block of a file that is no longer in memory."""
@@ -182,7 +195,7 @@ class Worker:
         self.forget()
         begin = time.monotonic_ns()
         os.pread(self.fd, mmap.PAGESIZE, 0)
-        self.value = max(self.value, time.monotonic_ns() - begin)
+        self._note(begin)
 
     def log(self) -> None:
         """Write a page of an allocated file by AIO, which is on the disk when that is done."""
@@ -250,7 +263,7 @@ class Crew:
         self.paths: list[str] = []
         for i, use in enumerate(uses):
             own = f"{disks[use.disk].folder}/task.{i + 1}"
-            if use.role in READERS and not use.path and not os.path.exists(own):
+            if use.role in (*READERS, "rewrite") and not use.path and not os.path.exists(own):
                 fill_file(own, READ_SIZE)
             words = self._shared[_SLOT * (i + 1) : _SLOT * (i + 2)]
             work = partial(_work, use, own, words, self._shared)
@@ -292,6 +305,12 @@ class Crew:
         rounds = [slot.rounds for slot in self.slots]
         self._case.note(f"in {seconds} s {done}, {rounds} rounds in all")
         return done
+
+    def expect_longest(self, what: str, most_ms: int, which: int = 0) -> None:
+        """What one of them times took so long at most."""
+        longest_ms = self.slots[which].value // 1_000_000
+        bounded = longest_ms <= most_ms
+        self._case.expect_bound(bounded, f"the longest {what} took {longest_ms} ms")
 
     def ended(self, *errors: int) -> None:
         """They end by themselves, with one of these errors."""

@@ -21,6 +21,12 @@ struct request;
 struct request_queue;
 struct wrais_waits;
 
+/* What wrais_lock_wait_begin() returns: both NULL if there is nothing to end. */
+struct wrais_lock_wait {
+	struct backing_dev_info *bdi;
+	struct wrais_waits *waits;
+};
+
 /* What wrais_acts_for() returns if there is nothing to restore. */
 #define WRAIS_NO_OVERRIDE	(-1)
 
@@ -146,6 +152,8 @@ struct blkcg_gq *__wrais_folio_wait_begin(struct folio *folio);
 void __wrais_folio_wait_end(struct blkcg_gq *blkg);
 struct wrais_waits *__wrais_metadata_wait_begin(struct block_device *bdev);
 void __wrais_metadata_wait_end(struct wrais_waits *waits);
+struct wrais_lock_wait __wrais_lock_wait_begin(struct folio *folio);
+void __wrais_lock_wait_end(struct wrais_lock_wait wait);
 struct wrais_waits *__wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf);
 void __wrais_tag_wait_end(struct wrais_waits *waits);
 bool __wrais_journal_wait_begin(struct journal_s *journal);

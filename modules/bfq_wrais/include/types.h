@@ -33,10 +33,10 @@ struct wrais_waits {
  * @written_at: when a privileged task last had to wait for its writeback
  * @flusher: tasks that wait until its dirty pages are written
  * @journal: tasks that wait for a journal on it
- * @metadata: tasks that wait for a buffer of it that is read or written
+ * @metadata: tasks that wait for a buffer or folio of it that is read or written
  * @handles: unprivileged tasks that wait for one with a handle of a journal
  * @tags: tasks that wait for a tag with a handle of a journal
- * @locked: tasks that wait for one for metadata that they have locked
+ * @locked: tasks that wait for one without a handle, but with a folio locked
  * @below: where its pages are dirty again once they are written, or NULL; it does
  *	not change while the device is open for writing
  */

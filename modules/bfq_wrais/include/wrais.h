@@ -209,14 +209,37 @@ static inline void wrais_metadata_wait_end(struct wrais_waits *waited)
 }
 
 /**
+ * wrais_lock_wait_begin() - the current task is about to sleep for the lock of a folio
+ * @folio: that folio; the current task has a reference
+ *
+ * Until the end the same is done as for a buffer.
+ */
+static inline struct wrais_lock_wait wrais_lock_wait_begin(struct folio *folio)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (wrais_on(WRAIS_INHERIT))
+		return __wrais_lock_wait_begin(folio);
+#endif
+	return (struct wrais_lock_wait){};
+}
+
+static inline void wrais_lock_wait_end(struct wrais_lock_wait waited)
+{
+#ifdef CONFIG_BFQ_WRAIS_INHERIT
+	if (waited.waits)
+		__wrais_lock_wait_end(waited);
+#endif
+}
+
+/**
  * wrais_tag_wait_begin() - the current task is about to sleep for a tag
  * @q: of this queue
  * @opf: its operation; nothing is done for a sync request of a task with a handle
  *
  * Until the end writeback to that device goes first if the current task holds a handle, or is
  * a journal's thread: as if it were privileged where a privileged task waits for the journal,
- * or else within the allowance for overdue requests. For metadata it does without a handle,
- * too, where a task waits for metadata.
+ * or else within the allowance for overdue requests. Without a handle it does where a task
+ * waits for a buffer or a folio.
  */
 static inline struct wrais_waits *wrais_tag_wait_begin(struct request_queue *q, blk_opf_t opf)
 {
