@@ -56,6 +56,10 @@ LEFT_OUT = {"files": (), "demo": (*FILES, *TESTED)}
 # The kernel that is installed beside others goes by a name of its own.
 NAMED = {PACKAGE: ("LOCALVERSION=-who-waits", "KDEB_CHANGELOG_DIST=unstable")}
 
+# Kernels that can have BTF, of which pahole(1) makes a part; the others are to be the same with
+# and without it on the machine.
+TYPED = ("ext", PACKAGE)
+
 # Variables of our own make, and make's own, mean something else to kbuild.
 HIDDEN = (
     *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"),
@@ -98,6 +102,7 @@ def kbuild(paths: Paths, variant: str, targets: Sequence[str], llvm: bool = Fals
         f"O={paths.kernel(variant)}",
         f"-j{os.cpu_count() or 1}",
         *REPRODUCIBLE,
+        *(() if variant in TYPED else ("PAHOLE=",)),
         *([f"ARCH={ARCH.name}", f"CROSS_COMPILE={ARCH.cross}"] if ARCH.foreign else []),
         *(["LLVM=1"] if llvm else []),
         f"CC={cached}",

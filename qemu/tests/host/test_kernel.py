@@ -11,7 +11,7 @@ import pytest
 
 from lab import LabError
 from lab.arch import ARCH, ARM64, X86_64
-from lab.paths import Paths
+from lab.paths import PACKAGE, VARIANTS, Paths
 from lab.tree import kernel, patches
 from tests.host.checkouts import ran, script
 from tests.host.fake_kernel import FakeMake, prepared, set_series, tarball
@@ -40,6 +40,11 @@ def test_reproducible_and_out_of_tree(
     assert {"KBUILD_BUILD_USER=lab", "KBUILD_BUILD_HOST=lab", "KBUILD_BUILD_VERSION=1"} <= set(argv)
     assert any(word.startswith("KBUILD_BUILD_TIMESTAMP=20") for word in argv)
     assert "LANG=C" in env and not [line for line in env if line.endswith("=leak")]
+
+
+def test_a_tool_that_it_does_not_need_leaves_it_as_it_is(paths: Paths) -> None:
+    told = {name for name in (*VARIANTS, PACKAGE) if "PAHOLE=" in kernel.kbuild(paths, name, [])}
+    assert told == {*VARIANTS, PACKAGE} - {"ext", PACKAGE}
 
 
 @pytest.mark.parametrize("cached", [False, True])
